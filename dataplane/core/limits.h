@@ -1,0 +1,53 @@
+/*
+ * limits: every bound of the data plane, in one place.
+ *
+ * Defaults are what the programs use when no flag says otherwise; maxima are what a flag may ask for.
+ * Relations between bounds that code relies on are asserted here, at compile time.
+ */
+#ifndef WEIR_CORE_LIMITS_H
+#define WEIR_CORE_LIMITS_H
+
+enum {
+	/* Connections of one worker's transport instance. */
+	LIMIT_CONN_DEFAULT = 1024,
+	LIMIT_CONN_MAX = 65536,
+
+	/* Receive and send memory of one connection, bytes, powers of two. */
+	LIMIT_RECV_BYTES = 64 * 1024,
+	LIMIT_SEND_BYTES = 64 * 1024,
+
+	/* Events that one poll may report. */
+	LIMIT_TURN_EVENTS = 256,
+
+	/* Requests that one connection may have served in one turn before others get theirs. */
+	LIMIT_TURN_REQUESTS = 256,
+
+	/* Largest frame accepted: what its length field may say (seed 000: 16 MiB). */
+	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
+
+	/* A body moves in pieces of at most this size; a frame within it is encoded in one piece. */
+	LIMIT_CHUNK_BYTES = 16 * 1024,
+
+	/* Queued response bytes at which the policy `coalesce` writes (seed 000: 16 KiB). */
+	LIMIT_COALESCE_BYTES = 16 * 1024,
+
+	/* Bytes discarded from a peer that was told of its error, before it is reset. */
+	LIMIT_LINGER_BYTES = 1024 * 1024,
+
+	/* Pieces of received bytes that a reader looks at in one go. */
+	LIMIT_SPANS = 16,
+
+	/* Requests a load connection may have outstanding. */
+	LIMIT_DEPTH_MAX = 1024,
+};
+
+/* Time that a peer told of its error has to close, nanoseconds. */
+#define LIMIT_LINGER_NS (1000ull * 1000 * 1000)
+
+_Static_assert((LIMIT_RECV_BYTES & (LIMIT_RECV_BYTES - 1)) == 0, "rings are powers of two");
+_Static_assert((LIMIT_SEND_BYTES & (LIMIT_SEND_BYTES - 1)) == 0, "rings are powers of two");
+_Static_assert(LIMIT_RECV_BYTES >= 2 * LIMIT_CHUNK_BYTES, "a chunk and a head fit the receive memory");
+_Static_assert(LIMIT_SEND_BYTES >= 2 * LIMIT_CHUNK_BYTES, "a chunk and a head fit the send memory");
+_Static_assert(LIMIT_COALESCE_BYTES < LIMIT_SEND_BYTES, "a coalesced write fits the send memory");
+
+#endif

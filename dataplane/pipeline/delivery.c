@@ -1,0 +1,39 @@
+#include "dataplane/pipeline/delivery.h"
+
+#include "dataplane/core/limits.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char delivery_usage[] = "immediate, coalesce or flush-at:N (N bytes)";
+
+/* A decimal number in [1, max], nothing around it; 0 if it is not one. */
+static uint32_t parse_bytes(const char *text, uint32_t max)
+{
+	char *end;
+	unsigned long value;
+
+	if (*text < '0' || *text > '9')
+		return 0;
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	return errno || *end || value > max ? 0 : (uint32_t)value;
+}
+
+int delivery_parse(const char *name, struct delivery *delivery_out)
+{
+	static const char flush_at[] = "flush-at:";
+	uint32_t threshold = 0;
+
+	if (strcmp(name, "immediate") == 0)
+		threshold = 1;
+	else if (strcmp(name, "coalesce") == 0)
+		threshold = LIMIT_COALESCE_BYTES;
+	else if (strncmp(name, flush_at, sizeof(flush_at) - 1) == 0)
+		threshold = parse_bytes(name + sizeof(flush_at) - 1, LIMIT_SEND_BYTES / 2);
+	if (threshold == 0)
+		return -EINVAL;
+	delivery_out->threshold_bytes = threshold;
+	return 0;
+}
