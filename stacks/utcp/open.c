@@ -157,6 +157,10 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 	conn->snd_scale = segment->scale_given ? segment->scale : 0;
 	if (!segment->scale_given)
 		conn->rcv_scale = 0;
+	if (conn->unresolved) { /* its frame answers what ARP is still asking */
+		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
+		conn->unresolved = false;
+	}
 	conn->irs = segment->seq;
 	conn->rcv_nxt = conn->rcv_acked = segment->seq + 1;
 	conn->rcv_edge = conn->rcv_nxt + (conn->recv.capacity < SHORT_WINDOW_MAX ? conn->recv.capacity

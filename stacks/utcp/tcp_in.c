@@ -203,6 +203,15 @@ static bool is_acceptable(const struct utcp_conn *conn, const struct segment *se
 	return end > 0 && begin < (int64_t)window;
 }
 
+/* A peer that does not hear us may have changed its hardware address: a segment that can be its own says where it is. */
+static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
+{
+	int32_t ahead = seq_diff(segment->seq, conn->rcv_nxt);
+
+	if (ahead >= -(int32_t)conn->recv.capacity && ahead <= (int32_t)conn->recv.capacity)
+		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
+}
+
 /* First, the sequence number. What is unacceptable is answered with an ACK, so that both sides agree again. */
 static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 			  uint64_t now_ns)
@@ -214,8 +223,8 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 		return false;
 	if (conn->state == CONN_SYN_RECEIVED && segment->seq == conn->irs &&
 	    (segment->flags & (TCP_SYN | TCP_ACKS)) == TCP_SYN) {
-		conn->snd_nxt = conn->iss; /* the peer has not seen our SYN-ACK: again, to where it calls from */
-		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
+		conn->snd_nxt = conn->iss; /* the peer has not seen our SYN-ACK: */
+		follow_peer(conn, segment);
 		utcp_mark(utcp, conn);
 		return false;
 	}
@@ -226,6 +235,20 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) || may_answer(conn, now_ns))
 		tcp_ack_soon(utcp, conn);
 	return false;
+}
+
+/*
+ * What an accepted RST means. In CLOSING and LAST-ACK the peer has finished too, so if it has acknowledged all data and only forgot
+ * the connection before our FIN reached it again, nothing is lost (RFC 9293 3.10.7.4: no error to the user).
+ */
+static enum utcp_reason reset_reason(const struct utcp_conn *conn)
+{
+	if (conn->state == CONN_SYN_RECEIVED)
+		return UTCP_REFUSED;
+	if ((conn->state == CONN_CLOSING || conn->state == CONN_LAST_ACK) && conn->fin_sent &&
+	    ring_used(&conn->send) == 0)
+		return UTCP_DONE;
+	return UTCP_RESET;
 }
 
 /* Second, RST (RFC 5961 3.2): only the exact number resets, a near one is challenged. */
@@ -239,8 +262,7 @@ static bool step_reset(struct utcp *utcp, struct utcp_conn *conn, const struct s
 	if (segment->seq != conn->rcv_nxt)
 		challenge(utcp, conn, now_ns);
 	else
-		close_conn(utcp, conn,
-			   conn->state == CONN_SYN_RECEIVED ? UTCP_REFUSED : UTCP_RESET);
+		close_conn(utcp, conn, reset_reason(conn));
 	return false;
 }
 
@@ -440,6 +462,8 @@ static bool completes_both(const struct utcp_conn *conn, const struct segment *s
 static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,
 			uint64_t now_ns)
 {
+	if (conn->retries > 0)
+		follow_peer(conn, segment);
 	if (completes_both(conn, segment)) {
 		open_established(utcp, conn, segment, now_ns);
 		tcp_ack_soon(utcp, conn);

@@ -112,9 +112,11 @@ static bool run_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 		close_conn(utcp, conn, UTCP_DONE);
 		return false;
 	default:
+		if (conn->snd_una == conn->snd_max && !conn_has_unsent(conn))
+			return true;
 		if (conn->snd_wnd > 0 && conn->snd_una != conn->snd_max)
 			return data_timeout(utcp, conn, now_ns);
-		return !conn_has_unsent(conn) || window_timeout(utcp, conn, now_ns);
+		return window_timeout(utcp, conn, now_ns);
 	}
 }
 

@@ -226,17 +226,9 @@ void utcp_abort(struct utcp *utcp, struct utcp_conn *conn)
 	}
 	if (conn->handle != HANDLE_HELD)
 		return;
-	switch (conn->state) { /* RFC 9293 3.10.5 */
-	case CONN_SYN_RECEIVED:
-	case CONN_ESTABLISHED:
-	case CONN_FIN_WAIT_1:
-	case CONN_FIN_WAIT_2:
-	case CONN_CLOSE_WAIT:
+	/* RFC 9293 3.10.5; in CLOSING and LAST-ACK too, which we enter before the data and the FIN have left. */
+	if (conn->state != CONN_SYN_SENT && conn->state != CONN_CLOSED)
 		tcp_queue_reset(utcp, conn);
-		break;
-	default:
-		break;
-	}
 	close_conn(utcp, conn, UTCP_ABORTED);
 }
 

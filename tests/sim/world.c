@@ -339,6 +339,8 @@ static void end_flow(struct world *world, unsigned index, struct flow *flow, uns
 		out->broken = true; /* three questions lost: the caller tries again */
 		host->to_open++;
 		host->open_at = world->now_ns;
+	} else if (reason == UTCP_RESET && flow->finished_in && out->whole) {
+		in->whole = true; /* the last ACKs were lost, and the peer, done, has forgotten us */
 	} else if (world->abortive && (reason == UTCP_RESET || reason == UTCP_ABORTED)) {
 		out->broken = true;
 	} else {
@@ -409,12 +411,14 @@ static void turn(struct world *world, unsigned index)
 
 	utcp_advance(host->utcp, world->now_ns);
 	utcp_check(host->utcp);
-	while ((count = utcp_events(host->utcp, events, EVENTS)) > 0)
+	do { /* what applications do has events too: an abort's or a last read's end */
+		count = utcp_events(host->utcp, events, EVENTS);
 		for (unsigned i = 0; i < count; i++)
 			handle_event(world, index, &events[i]);
-	for (unsigned i = 0; i < CONNS_MAX; i++)
-		if (host->flows[i].conn)
-			run_flow(world, index, &host->flows[i]);
+		for (unsigned i = 0; i < CONNS_MAX; i++)
+			if (host->flows[i].conn)
+				run_flow(world, index, &host->flows[i]);
+	} while (count > 0);
 	while (host->to_open > 0 && host->open_at <= world->now_ns && !world->failure[0])
 		open_one(world, index);
 	while ((bytes = utcp_output(host->utcp, frame, world->now_ns)) > 0)
@@ -454,19 +458,39 @@ static void heal(struct world *world)
 	wire_trace_note(world->wire, world->now_ns, "the faults stop");
 }
 
-static void step(struct world *world)
+static bool is_over(const struct world *world)
 {
-	uint8_t frame[WIRE_FRAME_MAX];
-	uint64_t next = next_moment(world);
-	unsigned end;
-	size_t bytes;
+	for (unsigned i = 0; i < HOSTS; i++)
+		if (world->hosts[i].to_open > 0 || utcp_conn_count(world->hosts[i].utcp) > 0)
+			return false;
+	return wire_in_flight(world->wire) == 0;
+}
 
-	if (next == NEVER) {
-		fail(world, "nothing will ever happen again, but connections are open");
-		return;
+/* Moves the clock to the next event; false if there is none left and connections are still open. */
+static bool move_on(struct world *world)
+{
+	uint64_t next = next_moment(world);
+
+	if (next == NEVER) { /* only handles are left, which the next call takes back */
+		for (unsigned i = 0; i < HOSTS; i++)
+			utcp_advance(world->hosts[i].utcp, world->now_ns);
+		if (!is_over(world))
+			fail(world, "nothing will ever happen again, but connections are open");
+		return false;
 	}
 	if (next > world->now_ns)
 		world->now_ns = next;
+	return true;
+}
+
+static void step(struct world *world)
+{
+	uint8_t frame[WIRE_FRAME_MAX];
+	unsigned end;
+	size_t bytes;
+
+	if (!move_on(world))
+		return;
 	if (!world->healed && random_chance(&world->random, world->config.stall_permille))
 		world->now_ns += random_below(&world->random, 5000 * MS);
 	if (!world->healed && world->now_ns >= world->config.heal_ns)
@@ -477,14 +501,6 @@ static void step(struct world *world)
 	}
 	for (unsigned i = 0; i < HOSTS; i++)
 		turn(world, i);
-}
-
-static bool is_over(const struct world *world)
-{
-	for (unsigned i = 0; i < HOSTS; i++)
-		if (world->hosts[i].to_open > 0 || utcp_conn_count(world->hosts[i].utcp) > 0)
-			return false;
-	return wire_in_flight(world->wire) == 0;
 }
 
 /* What must be true once everything has ended. */
