@@ -400,25 +400,41 @@ static void run_flow(struct world *world, unsigned index, struct flow *flow)
 
 /* --- time ----------------------------------------------------------------------------------------------- */
 
+static bool handle_events(struct world *world, unsigned index)
+{
+	struct utcp_event events[EVENTS];
+	unsigned count, total = 0;
+
+	while ((count = utcp_events(world->hosts[index].utcp, events, EVENTS)) > 0) {
+		for (unsigned i = 0; i < count; i++)
+			handle_event(world, index, &events[i]);
+		total += count;
+	}
+	return total > 0;
+}
+
+static void run_flows(struct world *world, unsigned index)
+{
+	struct flow *flows = world->hosts[index].flows;
+
+	for (unsigned i = 0; i < CONNS_MAX; i++)
+		if (flows[i].conn)
+			run_flow(world, index, &flows[i]);
+}
+
 /* Polls, handles and flushes one host, in the legal order of a turn. */
 static void turn(struct world *world, unsigned index)
 {
 	struct host *host = &world->hosts[index];
-	struct utcp_event events[EVENTS];
 	uint8_t frame[WIRE_FRAME_MAX];
-	unsigned count;
 	size_t bytes;
 
 	utcp_advance(host->utcp, world->now_ns);
 	utcp_check(host->utcp);
-	do { /* what applications do has events too: an abort's or a last read's end */
-		count = utcp_events(host->utcp, events, EVENTS);
-		for (unsigned i = 0; i < count; i++)
-			handle_event(world, index, &events[i]);
-		for (unsigned i = 0; i < CONNS_MAX; i++)
-			if (host->flows[i].conn)
-				run_flow(world, index, &host->flows[i]);
-	} while (count > 0);
+	handle_events(world, index);
+	do /* what applications do has events too: an abort's or a last read's end */
+		run_flows(world, index);
+	while (handle_events(world, index));
 	while (host->to_open > 0 && host->open_at <= world->now_ns && !world->failure[0])
 		open_one(world, index);
 	while ((bytes = utcp_output(host->utcp, frame, world->now_ns)) > 0)
