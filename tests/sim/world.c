@@ -21,6 +21,7 @@ enum {
 
 #define NEVER UINT64_MAX
 #define MS 1000000ull
+#define ARP_PATIENCE_NS (3000 * MS) /* the questions asked before the faults stopped may all be lost */
 
 /* Bytes on their way from one application to the other. */
 struct stream {
@@ -335,7 +336,8 @@ static void end_flow(struct world *world, unsigned index, struct flow *flow, uns
 			fail(world, "host %c: a connection is done before its streams are", "AB"[index]);
 		else
 			in->whole = true;
-	} else if (reason == UTCP_UNREACHABLE && flow->called && !flow->up && !world->healed) {
+	} else if (reason == UTCP_UNREACHABLE && flow->called && !flow->up &&
+		   world->now_ns < world->config.heal_ns + ARP_PATIENCE_NS) {
 		out->broken = true; /* three questions lost: the caller tries again */
 		host->to_open++;
 		host->open_at = world->now_ns;
