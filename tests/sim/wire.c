@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SENDER_BEGIN = 6, SENDER_END = 12 }; /* in an Ethernet header */
+
 struct flying {
 	uint64_t at_ns;
 	uint64_t order; /* breaks ties: first in, first out */
@@ -93,10 +95,16 @@ static struct flying heap_pop(struct wire *wire)
 	return first;
 }
 
-/* Damages a copy so that a checksum, or a check of lengths, must find it. */
+/*
+ * Damages a copy so that a checksum, or a check of lengths, must find it. The sender's hardware address stays, which only
+ * Ethernet's own checksum covers, and that the device has verified.
+ */
 static void corrupt(struct wire *wire, struct flying *flying)
 {
 	size_t at = random_below(&wire->random, flying->bytes);
+
+	if (at >= SENDER_BEGIN && at < SENDER_END)
+		at = SENDER_END;
 
 	switch (random_below(&wire->random, 3)) {
 	case 0:

@@ -341,7 +341,8 @@ static void end_flow(struct world *world, unsigned index, struct flow *flow, uns
 		out->broken = true; /* three questions lost: the caller tries again */
 		host->to_open++;
 		host->open_at = world->now_ns;
-	} else if (reason == UTCP_RESET && flow->finished_in && out->whole) {
+	} else if (reason == UTCP_RESET && in && flow->received == in->bytes && flow->finished_in &&
+		   flow->finished_out) {
 		in->whole = true; /* the last ACKs were lost, and the peer, done, has forgotten us */
 	} else if (world->abortive && (reason == UTCP_RESET || reason == UTCP_ABORTED)) {
 		out->broken = true;
@@ -381,8 +382,7 @@ static void handle_event(struct world *world, unsigned index, const struct utcp_
 		flow->finished_in = true;
 	}
 	if (event->bits & UTCP_CLOSED) {
-		if (event->reason == UTCP_DONE)
-			read_flow(world, index, flow, true);
+		read_flow(world, index, flow, true);
 		end_flow(world, index, flow, event->reason);
 	}
 }
