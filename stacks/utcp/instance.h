@@ -136,6 +136,9 @@ static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
 /* (Re)starts the connection's timeout. */
 void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns);
 
+/* Ends the measurement of a round trip that runs; false if there is none or a stall has spoiled it. */
+bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
+
 /* (Re)starts the watch over a peer that owes us its FIN. */
 void tcp_start_keep_alive(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
 

@@ -177,11 +177,8 @@ static void settle_syn(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_n
 
 	conn->snd_una = conn->iss + 1;
 	conn->snd_nxt = seq_max(conn->snd_nxt, conn->snd_una);
-	if (conn->rtt.timing && conn->rtt.timed_at >= utcp->stalled_at)
-		rtt_sample(&conn->rtt, now_ns - conn->rtt.timed_at, utcp->config.rto_min_ns);
-	else
+	if (!tcp_end_round_trip(utcp, conn, now_ns))
 		conn->rtt.rto_ns = RTT_RTO_AFTER_SYN_NS; /* RFC 6298 5.7 */
-	conn->rtt.timing = false;
 	conn->backoff = conn->retries = 0;
 	conn->timeout_at = TIMER_NEVER;
 	congestion_init(&conn->congestion, conn->mss, conn->iss, syn_lost);

@@ -98,22 +98,14 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 		conn->snd_wnd_max = window;
 }
 
-static void take_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, uint64_t now_ns)
-{
-	if (!conn->rtt.timing || seq_before(ack, conn->rtt.timed_seq))
-		return;
-	conn->rtt.timing = false;
-	if (conn->rtt.timed_at >= utcp->stalled_at)
-		rtt_sample(&conn->rtt, now_ns - conn->rtt.timed_at, utcp->config.rto_min_ns);
-}
-
 /* An ACK of new bytes: una < ack <= max. */
 static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, uint64_t now_ns)
 {
 	uint32_t acked = ack - conn->snd_una, used = ring_used(&conn->send);
 	uint32_t flight = conn->snd_max - conn->snd_una;
 
-	take_round_trip(utcp, conn, ack, now_ns);
+	if (conn->rtt.timing && !seq_before(ack, conn->rtt.timed_seq))
+		tcp_end_round_trip(utcp, conn, now_ns);
 	if (congestion_acked(&conn->congestion, conn->mss, ack, acked, flight) != CONGESTION_GO_ON) {
 		conn->resend_head = true;
 		utcp_mark(utcp, conn);
@@ -121,12 +113,12 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 	ring_consume(&conn->send, acked < used ? acked : used); /* the FIN is no byte of the ring */
 	conn->snd_una = ack;
 	conn->snd_nxt = seq_max(conn->snd_nxt, ack);
-	conn->backoff = conn->retries = 0; /* progress; the timeout is again what the round trips say */
+	conn->retries = 0;
 	if (ack == conn->snd_max) {
 		conn->timeout_at = TIMER_NEVER;
 		conn->resend_head = false;
 	} else {
-		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, 0)); /* RFC 6298 5.3 */
+		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff)); /* RFC 6298 5.3 */
 	}
 	if (conn->send_wanted > 0 && ring_free(&conn->send) >= conn->send_wanted) {
 		conn->send_wanted = 0;
@@ -409,13 +401,13 @@ static void step_payload(struct utcp *utcp, struct utcp_conn *conn, struct segme
 	schedule_ack(utcp, conn, now_ns);
 }
 
-/* Remembers where the peer's stream ends. A FIN before data that already came is a lie and is dropped. */
+/* Remembers where the peer's stream ends. A FIN before data that already came is a lie and is ignored. */
 static void note_fin(struct utcp_conn *conn, const struct segment *segment)
 {
 	const struct reassembly *kept = &conn->reassembly;
 	uint32_t fin_seq = segment->seq + segment->bytes;
 
-	if (!(segment->flags & TCP_FIN) || conn->fin_known)
+	if (!(segment->flags & TCP_FIN) || conn->fin_known || seq_before(fin_seq, conn->rcv_nxt))
 		return;
 	if (kept->count > 0 && seq_after(kept->ranges[kept->count - 1].end, fin_seq))
 		return;

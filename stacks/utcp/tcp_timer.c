@@ -141,6 +141,22 @@ static void note_stall(struct utcp *utcp, uint64_t now_ns)
 		utcp->stalled_at = now_ns;
 }
 
+bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	uint64_t measured_ns = now_ns - conn->rtt.timed_at;
+
+	if (!conn->rtt.timing)
+		return false;
+	conn->rtt.timing = false;
+	conn->backoff = 0; /* not before: an ACK of what was sent twice says nothing of the path (Karn 1987) */
+	if (measured_ns > STALL_NS)
+		note_stall(utcp, now_ns); /* input comes before the timers that would tell */
+	if (conn->rtt.timed_at < utcp->stalled_at)
+		return false;
+	rtt_sample(&conn->rtt, measured_ns, utcp->config.rto_min_ns);
+	return true;
+}
+
 void utcp_advance(struct utcp *utcp, uint64_t now_ns)
 {
 	struct list due, *link;
