@@ -1,8 +1,9 @@
 /*
  * siphash: a short keyed hash that an outsider cannot steer.
  *
- * SipHash-2-4 (Aumasson and Bernstein 2012) over a message of whole 64-bit words: all our messages are fixed tuples, so
- * the byte-wise tail of the general function is not needed and the result equals it for such lengths.
+ * SipHash-2-4 (Aumasson and Bernstein 2012) over a message of whole 64-bit words: all our messages
+ * are fixed tuples, so the byte-wise tail of the general function is not needed and the result
+ * equals it for such lengths.
  *
  * Plane: turn.
  */

@@ -30,8 +30,9 @@ static uint64_t tick_of(const struct timer_wheel *wheel, uint64_t at_ns)
 }
 
 /*
- * The finest level on which the tick is less than a turn away. There it never shares the slot of the present, since two
- * ticks with equal upper parts are less than a turn apart on the level below.
+ * The finest level on which the tick is less than a turn away. There it never shares the slot of
+ * the present, since two ticks with equal upper parts are less than a turn apart on the level
+ * below.
  */
 static unsigned level_of(const struct timer_wheel *wheel, uint64_t tick)
 {
@@ -50,7 +51,8 @@ static void link_timer(struct timer_wheel *wheel, struct timer *timer)
 	uint64_t here = wheel->tick >> level_shift(level), there = tick >> level_shift(level);
 
 	if (there - here >= TIMER_SLOTS)
-		there = here + TIMER_SLOTS - 1; /* beyond the wheel: placed again when that slot comes */
+		there = here + TIMER_SLOTS -
+			1; /* beyond the wheel: placed again when that slot comes */
 	timer->level = (uint8_t)level;
 	timer->slot = there & SLOT_MASK;
 	wheel->occupied[level] |= 1ull << timer->slot;
@@ -88,8 +90,9 @@ static uint64_t slots_passed(uint64_t from, uint64_t to)
 
 static void collect(struct timer_wheel *wheel, unsigned level, uint64_t to, struct list *found)
 {
-	uint64_t passed = slots_passed(wheel->tick >> level_shift(level), to >> level_shift(level)) &
-			  wheel->occupied[level];
+	uint64_t passed =
+		slots_passed(wheel->tick >> level_shift(level), to >> level_shift(level)) &
+		wheel->occupied[level];
 
 	wheel->occupied[level] &= ~passed;
 	while (passed) {
@@ -126,15 +129,16 @@ uint64_t timer_next(const struct timer_wheel *wheel)
 	uint64_t next = TIMER_NEVER;
 
 	for (unsigned level = 0; level < TIMER_LEVELS; level++) {
-		uint64_t here = wheel->tick >> level_shift(level), bits = wheel->occupied[level], at;
+		uint64_t here = wheel->tick >> level_shift(level), bits = wheel->occupied[level],
+			 at;
 		unsigned first = (here + 1) & SLOT_MASK;
 
 		if (!bits)
 			continue;
 		if (first > 0)
 			bits = bits >> first | bits << (TIMER_SLOTS - first);
-		at = (here + 1 + (unsigned)__builtin_ctzll(bits)) << level_shift(level)
-								  << TIMER_TICK_SHIFT;
+		at = (here + 1 + (unsigned)__builtin_ctzll(bits))
+		     << level_shift(level) << TIMER_TICK_SHIFT;
 		if (at < next)
 			next = at;
 	}

@@ -1,13 +1,14 @@
 /*
  * timer: many deadlines, of which few ever fire.
  *
- * A hierarchical wheel (Varghese and Lauck 1987): TIMER_LEVELS rings of 64 slots, each level 64 times coarser than the
- * one below. Arming and cancelling take constant time; advancing visits only occupied slots, at most 64 a level
- * however far the time jumps.
+ * A hierarchical wheel (Varghese and Lauck 1987): TIMER_LEVELS rings of 64 slots, each level 64
+ * times coarser than the one below. Arming and cancelling take constant time; advancing visits only
+ * occupied slots, at most 64 a level however far the time jumps.
  *
- * Timers are lazy. timer_arm promises to fire no later than asked (rounded up to a tick) and does nothing if an
- * earlier firing is already set. Who moves a deadline later, or drops it, leaves the timer alone; on firing the owner
- * looks at its real deadlines and arms again. So the common case, a deadline that moves ahead with each packet, costs one comparison.
+ * Timers are lazy. timer_arm promises to fire no later than asked (rounded up to a tick) and does
+ * nothing if an earlier firing is already set. Who moves a deadline later, or drops it, leaves the
+ * timer alone; on firing the owner looks at its real deadlines and arms again. So the common case,
+ * a deadline that moves ahead with each packet, costs one comparison.
  *
  * Ownership: the wheel links timers that live inside their owners. Plane: turn.
  */
@@ -20,7 +21,7 @@
 
 enum {
 	TIMER_TICK_SHIFT = 16, /* a tick is 2^16 ns, about 66 us */
-	TIMER_LEVELS = 5,      /* 64^5 ticks: 19 hours; what is further away is looked at again then */
+	TIMER_LEVELS = 5, /* 64^5 ticks: 19 hours; what is further away is looked at again then */
 	TIMER_SLOT_BITS = 6,
 	TIMER_SLOTS = 1 << TIMER_SLOT_BITS,
 };
@@ -35,7 +36,7 @@ struct timer {
 };
 
 struct timer_wheel {
-	uint64_t tick;			  /* all slots up to this one have been visited */
+	uint64_t tick;			 /* all slots up to this one have been visited */
 	uint64_t occupied[TIMER_LEVELS]; /* a bit for each slot that has a timer */
 	struct list slots[TIMER_LEVELS][TIMER_SLOTS];
 };
@@ -51,7 +52,8 @@ static inline void timer_init(struct timer *timer)
 /* Moves to `now_ns` and puts the timers that fire on `due`, disarmed and in no particular order. */
 void timer_advance(struct timer_wheel *wheel, uint64_t now_ns, struct list *due);
 
-/* When timer_advance next has work; never late, and early at most by a slot of the timer's level. TIMER_NEVER if nothing is armed. */
+/* When timer_advance next has work; never late, and early at most by a slot of the timer's level.
+ * TIMER_NEVER if nothing is armed. */
 uint64_t timer_next(const struct timer_wheel *wheel);
 
 /* Disarms; harmless if it is not armed. */

@@ -1,8 +1,9 @@
 /*
  * answers: complete frames that wait to be sent.
  *
- * What answers a frame without belonging to a connection (ARP, ICMP, RST) is built when its cause arrives and kept here
- * until the next utcp_output. The queue is bounded: under a flood the surplus is given up and counted, never stored.
+ * What answers a frame without belonging to a connection (ARP, ICMP, RST) is built when its cause
+ * arrives and kept here until the next utcp_output. The queue is bounded: under a flood the surplus
+ * is given up and counted, never stored.
  *
  * Plane: turn; init and fini are setup.
  */

@@ -1,9 +1,10 @@
 /*
  * arp: hardware addresses of the hosts we call (RFC 826).
  *
- * A bounded table. Only what we asked for is learned, and what is known changes only through a request addressed to us, at most once a second:
- * an unasked reply changes nothing. A host that does not answer ARP_TRIES requests, one a second (RFC 1122
- * 2.3.2.1), is unreachable. Callers are answered at once; their address is in their frame.
+ * A bounded table. Only what we asked for is learned, and what is known changes only through a
+ * request addressed to us, at most once a second: an unasked reply changes nothing. A host that
+ * does not answer ARP_TRIES requests, one a second (RFC 1122 2.3.2.1), is unreachable. Callers are
+ * answered at once; their address is in their frame.
  *
  * Plane: turn.
  */
@@ -47,12 +48,13 @@ struct utcp;
 
 void arp_init(struct arp *arp);
 
-/* A received ARP packet, `bytes` from the Ethernet header on. False if it was malformed or unasked. */
+/* A received ARP packet, `bytes` from the Ethernet header on. False if it was malformed or unasked.
+ */
 bool arp_input(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t now_ns);
 
 /*
- * Finds the address of `ip`: 1 with `mac_out` filled if it is known, 0 if it is being asked for (open_resolved or open_unresolved
- * follows), -1 if the table is full of questions.
+ * Finds the address of `ip`: 1 with `mac_out` filled if it is known, 0 if it is being asked for
+ * (open_resolved or open_unresolved follows), -1 if the table is full of questions.
  */
 int arp_resolve(struct utcp *utcp, uint32_t ip, uint64_t now_ns, uint8_t mac_out[MAC_BYTES]);
 

@@ -1,9 +1,9 @@
 /*
  * checksum: the Internet checksum (RFC 1071), summed eight bytes at a time.
  *
- * The one's complement sum does not care about byte order, so words are added as this host reads them and the result is
- * stored as it stands. A 64-bit accumulator of 32-bit halves cannot overflow within an IP packet, which leaves
- * the loop without carries, and the compiler free to widen it.
+ * The one's complement sum does not care about byte order, so words are added as this host reads
+ * them and the result is stored as it stands. A 64-bit accumulator of 32-bit halves cannot overflow
+ * within an IP packet, which leaves the loop without carries, and the compiler free to widen it.
  *
  * Plane: turn.
  */
@@ -39,7 +39,8 @@ static inline uint64_t checksum_add(uint64_t sum, const uint8_t *bytes, size_t c
 	return sum;
 }
 
-/* The checksum of a sum, in the order in which it is stored; 0 if the sum covered a right checksum. */
+/* The checksum of a sum, in the order in which it is stored; 0 if the sum covered a right checksum.
+ */
 static inline uint16_t checksum_fold(uint64_t sum)
 {
 	sum = (sum & UINT32_MAX) + (sum >> 32);

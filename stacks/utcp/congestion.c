@@ -35,7 +35,8 @@ static uint32_t halved(uint32_t flight, uint16_t mss)
 	return most(flight / 2, 2u * mss); /* RFC 5681 equation 4 */
 }
 
-/* Slow start and congestion avoidance by bytes (RFC 5681 3.1), only while the window is what limits us (RFC 7661 3). */
+/* Slow start and congestion avoidance by bytes (RFC 5681 3.1), only while the window is what limits
+ * us (RFC 7661 3). */
 static void grow(struct congestion *congestion, uint16_t mss, uint32_t acked, uint32_t flight)
 {
 	if (flight < congestion->cwnd / 2)

@@ -1,8 +1,9 @@
 /*
- * congestion: how much may be in flight (RFC 5681, NewReno recovery of RFC 6582, initial window of RFC 6928).
+ * congestion: how much may be in flight (RFC 5681, NewReno recovery of RFC 6582, initial window of
+ * RFC 6928).
  *
- * Counts bytes. Knows nothing of rings or frames: it is told what was acknowledged and what is in flight, and answers
- * with what to do.
+ * Counts bytes. Knows nothing of rings or frames: it is told what was acknowledged and what is in
+ * flight, and answers with what to do.
  *
  * Plane: turn.
  */
@@ -24,7 +25,7 @@ struct congestion {
 /* What an acknowledgement calls for. */
 enum congestion_verdict {
 	CONGESTION_GO_ON,
-	CONGESTION_RESEND, /* send the first unacknowledged segment again */
+	CONGESTION_RESEND,  /* send the first unacknowledged segment again */
 	CONGESTION_RECOVER, /* the same, and a recovery has begun */
 };
 
@@ -49,7 +50,8 @@ void congestion_idle(struct congestion *congestion, uint16_t mss);
 /* What may be in flight now, with limited transmit (RFC 3042) on the first two duplicates. */
 static inline uint32_t congestion_window(const struct congestion *congestion, uint16_t mss)
 {
-	unsigned extra = congestion->recovering || congestion->dup_acks > 2 ? 0 : congestion->dup_acks;
+	unsigned extra =
+		congestion->recovering || congestion->dup_acks > 2 ? 0 : congestion->dup_acks;
 
 	return congestion->cwnd + extra * mss;
 }

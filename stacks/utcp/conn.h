@@ -1,10 +1,10 @@
 /*
  * conn: what utcp knows of one connection, the TCB of RFC 9293 3.3.1.
  *
- * Two lives run side by side. The protocol's goes through `state`, which conn_set_state alone writes. The application's is
- * `handle`: it begins when the application learns of the connection and ends after it was told that it closed. The
- * memory is free when both are over, so a connection in TIME-WAIT needs no application, and an application
- * may still read what came before the end.
+ * Two lives run side by side. The protocol's goes through `state`, which conn_set_state alone
+ * writes. The application's is `handle`: it begins when the application learns of the connection
+ * and ends after it was told that it closed. The memory is free when both are over, so a connection
+ * in TIME-WAIT needs no application, and an application may still read what came before the end.
  *
  * Plane: turn. Owner: the instance's slab.
  */
@@ -46,22 +46,25 @@ enum conn_handle {
 
 struct utcp_conn {
 	/* Looked at for each segment. */
-	uint64_t key;	/* the other end and our port, see tuples.h */
-	uint32_t chain; /* next in the same bucket of the table */
-	uint8_t state;	/* enum conn_state */
-	uint8_t handle; /* enum conn_handle */
-	bool ack_now;	/* an ACK must leave with this turn's output */
-	uint8_t dup_acks_due; /* ACKs that must leave each by itself, so that the peer can count them */
+	uint64_t key;	      /* the other end and our port, see tuples.h */
+	uint32_t chain;	      /* next in the same bucket of the table */
+	uint8_t state;	      /* enum conn_state */
+	uint8_t handle;	      /* enum conn_handle */
+	bool ack_now;	      /* an ACK must leave with this turn's output */
+	uint8_t dup_acks_due; /* ACKs that must leave each by itself, so that the peer can count
+				 them */
 	uint32_t rcv_nxt;
 	uint32_t rcv_edge;  /* right edge of the window, as far as it was ever advertised */
 	uint32_t rcv_acked; /* the last ACK sent */
 	uint32_t snd_una;
 	uint32_t snd_nxt;
-	uint32_t snd_max; /* behind the last number ever sent; snd_nxt falls back when we send again */
+	uint32_t snd_max; /* behind the last number ever sent; snd_nxt falls back when we send again
+			   */
 	uint32_t snd_wnd; /* as the peer last said, scaled */
 	struct ring recv; /* in-order bytes; the free room behind them keeps what is out of order */
 	struct ring send; /* bytes from the first unacknowledged on */
-	uint64_t timeout_at; /* retransmission, probe, keep-alive or TIME-WAIT, ns; TIMER_NEVER: off */
+	uint64_t timeout_at; /* retransmission, probe, keep-alive or TIME-WAIT, ns; TIMER_NEVER: off
+			      */
 	uint64_t ack_at;     /* the delayed ACK, ns; TIMER_NEVER: none waits */
 	struct timer timer;  /* fires no later than the sooner of both */
 	uint16_t events;     /* enum utcp_event_bits not yet returned */
@@ -77,18 +80,18 @@ struct utcp_conn {
 	bool active;	 /* we called */
 	bool fin_queued; /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;
-	bool fin_known;	   /* the peer's FIN was seen, perhaps ahead of data, */
-	uint32_t fin_seq;  /* here */
-	bool resend_head;  /* the first unacknowledged segment is to be sent again (RFC 6582) */
-	bool probe_due;	   /* a segment that makes the peer answer is to be sent */
-	bool push_small;   /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
-	uint8_t backoff;   /* doublings of the timeout */
-	uint8_t retries;   /* timeouts without a word from the peer */
+	bool fin_known;	    /* the peer's FIN was seen, perhaps ahead of data, */
+	uint32_t fin_seq;   /* here */
+	bool resend_head;   /* the first unacknowledged segment is to be sent again (RFC 6582) */
+	bool probe_due;	    /* a segment that makes the peer answer is to be sent */
+	bool push_small;    /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
+	uint8_t backoff;    /* doublings of the timeout */
+	uint8_t retries;    /* timeouts without a word from the peer */
 	uint8_t challenges; /* challenge ACKs in the second that began at challenge_at */
 	uint64_t challenge_at;
 	uint32_t iss;
 	uint32_t irs;
-	uint32_t snd_wl1;     /* seq and ack of the last window update (RFC 9293 3.3.1) */
+	uint32_t snd_wl1; /* seq and ack of the last window update (RFC 9293 3.3.1) */
 	uint32_t snd_wl2;
 	uint32_t snd_wnd_max; /* the largest window ever offered */
 	uint32_t send_wanted; /* bytes that reserve refused; 0: none */
@@ -101,8 +104,8 @@ struct utcp_conn {
 };
 
 /*
- * Rings of neighbours start this far from a power of two, so that the hot first lines of many connections do
- * not fall into the same cache sets.
+ * Rings of neighbours start this far from a power of two, so that the hot first lines of many
+ * connections do not fall into the same cache sets.
  */
 enum {
 	CONN_SEND_STAGGER_BYTES = 5 * 64,

@@ -12,7 +12,8 @@
 
 struct utcp;
 
-/* The `bytes` of ICMP at frame + `offset`. False if they are malformed or nothing that we answer. */
+/* The `bytes` of ICMP at frame + `offset`. False if they are malformed or nothing that we answer.
+ */
 bool icmp_input(struct utcp *utcp, const uint8_t *frame, size_t offset, size_t bytes);
 
 #endif

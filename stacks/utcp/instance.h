@@ -1,9 +1,10 @@
 /*
  * instance: one utcp, and what its parts ask of each other.
  *
- * A frame's way in: utcp_input (ip.c) -> arp.c, icmp.c, or tcp_in.c, which finds the connection (tuples.h) and takes the steps of
- * RFC 9293 3.10.7. A frame's way out: utcp_output (tcp_out.c) asks the queue of ready answers, then each connection on
- * `out`. Time comes in through utcp_advance (tcp_timer.c). close.c ends connections, in one place.
+ * A frame's way in: utcp_input (ip.c) -> arp.c, icmp.c, or tcp_in.c, which finds the connection
+ * (tuples.h) and takes the steps of RFC 9293 3.10.7. A frame's way out: utcp_output (tcp_out.c)
+ * asks the queue of ready answers, then each connection on `out`. Time comes in through
+ * utcp_advance (tcp_timer.c). close.c ends connections, in one place.
  *
  * Plane: turn, except create, destroy and listen in utcp.c.
  */
@@ -39,7 +40,8 @@ struct utcp {
 	struct list time_wait; /* oldest first */
 	struct answers answers;
 	struct arp arp;
-	uint64_t stalled_at; /* when the timers were last found late: round trips begun before do not count */
+	uint64_t stalled_at; /* when the timers were last found late: round trips begun before do
+				not count */
 	uint16_t listen_ports[UTCP_LISTEN_MAX];
 	unsigned listen_count;
 	uint32_t port_next; /* moves on with each connect (RFC 6056 3.3.3) */
@@ -76,7 +78,8 @@ bool utcp_listens(const struct utcp *utcp, uint16_t port);
 /* Whether `ip` is another host of our subnet. */
 bool utcp_reachable(const struct utcp *utcp, uint32_t ip);
 
-/* --- open.c ------------------------------------------------------------------------------------- */
+/* --- open.c -------------------------------------------------------------------------------------
+ */
 
 /* A SYN for one of our listeners came (RFC 9293 3.10.7.2); false if there was no room. */
 bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns);
@@ -84,7 +87,8 @@ bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now
 /* Takes the options of the peer's SYN, and where its numbers begin. */
 void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment);
 
-/* The handshake is complete: the connection is ESTABLISHED, and further if the application has finished. */
+/* The handshake is complete: the connection is ESTABLISHED, and further if the application has
+ * finished. */
 void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 		      uint64_t now_ns);
 
@@ -92,12 +96,15 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 void open_resolved(struct utcp *utcp, uint32_t ip, const uint8_t mac[MAC_BYTES]);
 void open_unresolved(struct utcp *utcp, uint32_t ip);
 
-/* --- close.c ------------------------------------------------------------------------------------- */
+/* --- close.c -------------------------------------------------------------------------------------
+ */
 
-/* Ends the protocol's life without a word, and tells the application why. May free the connection. */
+/* Ends the protocol's life without a word, and tells the application why. May free the connection.
+ */
 void close_conn(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reason);
 
-/* Tells the application that its connection is over, once all that arrived is read if `reason` is UTCP_DONE. */
+/* Tells the application that its connection is over, once all that arrived is read if `reason` is
+ * UTCP_DONE. */
 void close_report(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reason);
 
 void close_enter_time_wait(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
@@ -108,15 +115,18 @@ void close_after_consume(struct utcp *utcp, struct utcp_conn *conn);
 /* Frees the memory if neither protocol nor application needs it. */
 void close_release(struct utcp *utcp, struct utcp_conn *conn);
 
-/* Gives up the oldest connection in TIME-WAIT, else the oldest half-open one that was already retried; false if none. */
+/* Gives up the oldest connection in TIME-WAIT, else the oldest half-open one that was already
+ * retried; false if none. */
 bool close_reclaim(struct utcp *utcp);
 
-/* --- tcp_in.c -------------------------------------------------------------------------------------- */
+/* --- tcp_in.c
+ * -------------------------------------------------------------------------------------- */
 
 /* A segment to us that was parsed. False if it was a SYN that found no room. */
 bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns);
 
-/* --- tcp_out.c ------------------------------------------------------------------------------------- */
+/* --- tcp_out.c
+ * ------------------------------------------------------------------------------------- */
 
 /* Queues the RST that answers a segment to nobody (RFC 9293 3.10.7.1). */
 void tcp_refuse(struct utcp *utcp, const struct segment *segment);
@@ -131,12 +141,14 @@ static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
 	utcp_mark(utcp, conn);
 }
 
-/* --- tcp_timer.c ------------------------------------------------------------------------------------- */
+/* --- tcp_timer.c
+ * ------------------------------------------------------------------------------------- */
 
 /* (Re)starts the connection's timeout. */
 void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns);
 
-/* Ends the measurement of a round trip that runs; false if there is none or a stall has spoiled it. */
+/* Ends the measurement of a round trip that runs; false if there is none or a stall has spoiled it.
+ */
 bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
 
 /* (Re)starts the watch over a peer that owes us its FIN. */

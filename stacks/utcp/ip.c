@@ -1,8 +1,8 @@
 /*
  * ip: a frame's way in, down to the protocol that it carries (RFC 894, RFC 791).
  *
- * Every frame ends in exactly one counter; nothing is read before its length was checked, and Ethernet padding never
- * reaches TCP, whose length is what the IPv4 header says.
+ * Every frame ends in exactly one counter; nothing is read before its length was checked, and
+ * Ethernet padding never reaches TCP, whose length is what the IPv4 header says.
  */
 #include "dataplane/core/bytes.h"
 #include "stacks/utcp/checksum.h"
@@ -13,14 +13,16 @@ enum { SOURCE_LOOPBACK = 127, SOURCE_MULTICAST_FIRST = 224 };
 
 bool utcp_reachable(const struct utcp *utcp, uint32_t ip)
 {
-	uint32_t hosts = utcp->config.prefix_bits == 0 ? UINT32_MAX
-						       : (1u << (32 - utcp->config.prefix_bits)) - 1;
+	uint32_t hosts = utcp->config.prefix_bits == 0
+				 ? UINT32_MAX
+				 : (1u << (32 - utcp->config.prefix_bits)) - 1;
 
 	if (ip == utcp->config.ip || ((ip ^ utcp->config.ip) & ~hosts) != 0)
 		return false;
 	if (ip >> 24 == 0 || ip >> 24 == SOURCE_LOOPBACK || ip >> 24 >= SOURCE_MULTICAST_FIRST)
 		return false;
-	/* The subnet's own address and its broadcast, which a point-to-point link has not (RFC 3021). */
+	/* The subnet's own address and its broadcast, which a point-to-point link has not (RFC
+	 * 3021). */
 	return hosts <= 1 || ((ip & hosts) != 0 && (ip & hosts) != hosts);
 }
 
@@ -53,7 +55,8 @@ static uint64_t *judge_header(struct utcp *utcp, const uint8_t *ip, size_t bytes
 		return &counters->drop_short;
 	head_bytes = (ip[IP_VERSION] & 0xf) * 4u;
 	total = bytes_get_be16(ip + IP_TOTAL);
-	if (ip[IP_VERSION] >> 4 != 4 || head_bytes < IP_BYTES || total < head_bytes || total > bytes)
+	if (ip[IP_VERSION] >> 4 != 4 || head_bytes < IP_BYTES || total < head_bytes ||
+	    total > bytes)
 		return &counters->drop_ip_header;
 	if (checksum_fold(checksum_add(0, ip, head_bytes)) != 0)
 		return &counters->drop_ip_checksum;

@@ -36,11 +36,11 @@ static uint32_t choose_isn(const struct utcp *utcp, uint64_t key, uint64_t now_n
 
 	if (utcp->config.isn_fixed)
 		return utcp->config.isn;
-	return (uint32_t)(now_ns >> ISN_TICK_SHIFT) +
-	       (uint32_t)siphash_words(&utcp->key, tuple, 2);
+	return (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)siphash_words(&utcp->key, tuple, 2);
 }
 
-/* An unused local port towards this peer, from a place nobody can guess (RFC 6056 3.3.3). 0 if there is none. */
+/* An unused local port towards this peer, from a place nobody can guess (RFC 6056 3.3.3). 0 if
+ * there is none. */
 static uint16_t choose_port(struct utcp *utcp, uint32_t ip, uint16_t port)
 {
 	uint64_t peer = tuples_key(ip, port, 0);
@@ -56,7 +56,8 @@ static uint16_t choose_port(struct utcp *utcp, uint32_t ip, uint16_t port)
 	return 0;
 }
 
-/* A connection of the table, NULL if none can be had. It has its ends and numbers, and no state yet. */
+/* A connection of the table, NULL if none can be had. It has its ends and numbers, and no state
+ * yet. */
 static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *ends,
 				  const uint8_t mac[MAC_BYTES], uint64_t now_ns)
 {
@@ -66,7 +67,8 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 		return NULL;
 	conn = slab_acquire(&utcp->conns);
 	CHECK(conn != NULL);
-	conn_init(conn, slab_acquire(&utcp->rings), utcp->config.recv_bytes, utcp->config.send_bytes);
+	conn_init(conn, slab_acquire(&utcp->rings), utcp->config.recv_bytes,
+		  utcp->config.send_bytes);
 	conn->key = tuples_key(ends->peer_ip, ends->peer_port, ends->own_port);
 	segment_head_init(&conn->head, utcp->config.mac, mac, ends);
 	conn->mss = own_mss(utcp) < SEGMENT_MSS_DEFAULT ? own_mss(utcp) : SEGMENT_MSS_DEFAULT;
@@ -163,9 +165,11 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 	}
 	conn->irs = segment->seq;
 	conn->rcv_nxt = conn->rcv_acked = segment->seq + 1;
-	conn->rcv_edge = conn->rcv_nxt + (conn->recv.capacity < SHORT_WINDOW_MAX ? conn->recv.capacity
-										 : SHORT_WINDOW_MAX);
-	conn->snd_wnd = conn->snd_wnd_max = segment->window; /* never scaled in a SYN (RFC 7323 2.2) */
+	conn->rcv_edge =
+		conn->rcv_nxt +
+		(conn->recv.capacity < SHORT_WINDOW_MAX ? conn->recv.capacity : SHORT_WINDOW_MAX);
+	conn->snd_wnd = conn->snd_wnd_max =
+		segment->window; /* never scaled in a SYN (RFC 7323 2.2) */
 	conn->snd_wl1 = segment->seq;
 	conn->snd_wl2 = segment->ack;
 }

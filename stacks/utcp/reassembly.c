@@ -12,7 +12,8 @@ static void cut(struct reassembly *reassembly, unsigned at, unsigned count)
 	reassembly->count -= count;
 }
 
-/* Opens a place at `at`; the furthest range goes if the table is full. False if the new one would be the furthest. */
+/* Opens a place at `at`; the furthest range goes if the table is full. False if the new one would
+ * be the furthest. */
 static bool make_place(struct reassembly *reassembly, unsigned at)
 {
 	if (at == REASSEMBLY_RANGES)

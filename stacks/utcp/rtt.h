@@ -1,7 +1,8 @@
 /*
  * rtt: the round-trip time and the retransmission timeout (RFC 6298).
  *
- * One segment is timed at a time. A sample that saw a retransmission or a stalled clock is thrown away (Karn).
+ * One segment is timed at a time. A sample that saw a retransmission or a stalled clock is thrown
+ * away (Karn).
  *
  * Plane: turn.
  */
@@ -16,7 +17,7 @@
 #define RTT_RTO_MAX_NS (60ull * 1000 * 1000 * 1000)	 /* RFC 6298 2.5 */
 
 struct rtt {
-	uint64_t smoothed_ns;  /* 0 before the first sample */
+	uint64_t smoothed_ns; /* 0 before the first sample */
 	uint64_t variation_ns;
 	uint64_t rto_ns; /* without back-off */
 	uint64_t timed_at;

@@ -23,7 +23,8 @@ static bool take_option(const uint8_t *option, unsigned bytes, struct segment *s
 	}
 }
 
-/* RFC 9293 3.1, MUST-7: illegal lengths must be survived; each turn moves ahead by at least one byte or ends. */
+/* RFC 9293 3.1, MUST-7: illegal lengths must be survived; each turn moves ahead by at least one
+ * byte or ends. */
 static bool parse_options(const uint8_t *options, unsigned bytes, struct segment *segment)
 {
 	unsigned at = 0;
@@ -95,7 +96,8 @@ void segment_head_init(struct segment_head *head, const uint8_t own_mac[MAC_BYTE
 	memcpy(head->bytes + ETH_SOURCE, own_mac, MAC_BYTES);
 	bytes_put_be16(head->bytes + ETH_TYPE, ETH_TYPE_IPV4);
 	ip[IP_VERSION] = 4 << 4 | IP_BYTES / 4;
-	bytes_put_be16(ip + IP_FRAGMENT, IP_DONT_FRAGMENT); /* so any identification will do (RFC 6864 4.1) */
+	bytes_put_be16(ip + IP_FRAGMENT,
+		       IP_DONT_FRAGMENT); /* so any identification will do (RFC 6864 4.1) */
 	ip[IP_TTL] = IP_TTL_DEFAULT;
 	ip[IP_PROTOCOL] = IP_TCP;
 	bytes_put_be32(ip + IP_SOURCE, ends->own_ip);

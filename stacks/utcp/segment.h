@@ -1,8 +1,9 @@
 /*
  * segment: TCP segments, read from frames and built into them.
  *
- * A received segment is a view: `data` is lent from the frame for the call. A header that never changes for a connection is kept ready
- * in a segment_head with its share of both checksums already summed.
+ * A received segment is a view: `data` is lent from the frame for the call. A header that never
+ * changes for a connection is kept ready in a segment_head with its share of both checksums already
+ * summed.
  *
  * Plane: turn.
  */

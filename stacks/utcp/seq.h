@@ -1,7 +1,8 @@
 /*
  * seq: sequence numbers, which wrap (RFC 9293 3.4).
  *
- * Two numbers compare by their distance modulo 2^32, right as long as they are less than 2^31 apart.
+ * Two numbers compare by their distance modulo 2^32, right as long as they are less than 2^31
+ * apart.
  *
  * Plane: turn.
  */

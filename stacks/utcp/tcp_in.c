@@ -1,23 +1,26 @@
 /*
  * tcp_in: what an arriving segment does, in the steps of RFC 9293 3.10.7.
  *
- * The common segment, next in order on an established connection with no odd flags, is told by one boolean and skips the steps;
- * it uses the same leaves as they do.
+ * The common segment, next in order on an established connection with no odd flags, is told by one
+ * boolean and skips the steps; it uses the same leaves as they do.
  */
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
 #include "stacks/utcp/seq.h"
 
 enum {
-	CHALLENGES_A_SECOND = 10, /* a connection; no count is shared, so none leaks (CVE-2016-5696) */
+	CHALLENGES_A_SECOND =
+		10, /* a connection; no count is shared, so none leaks (CVE-2016-5696) */
 	DUP_ACKS_DUE_MAX = 64,
 };
 
 #define CHALLENGE_PERIOD_NS (1000ull * 1000 * 1000)
 
-/* --- leaves --------------------------------------------------------------------------------------- */
+/* --- leaves
+ * --------------------------------------------------------------------------------------- */
 
-/* Whether one more answer to a segment that should not have come may be sent to this peer (RFC 5961 7). */
+/* Whether one more answer to a segment that should not have come may be sent to this peer (RFC 5961
+ * 7). */
 static bool may_answer(struct utcp_conn *conn, uint64_t now_ns)
 {
 	if (now_ns - conn->challenge_at >= CHALLENGE_PERIOD_NS) {
@@ -46,7 +49,8 @@ static void duplicate_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
 	utcp_mark(utcp, conn);
 }
 
-/* In-order data waits for company: an ACK is due for every second full segment, else after a while (RFC 9293 3.8.6.3). */
+/* In-order data waits for company: an ACK is due for every second full segment, else after a while
+ * (RFC 9293 3.8.6.3). */
 static void schedule_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	if (conn->rcv_nxt - conn->rcv_acked >= 2u * conn->mss) {
@@ -106,7 +110,8 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 
 	if (conn->rtt.timing && !seq_before(ack, conn->rtt.timed_seq))
 		tcp_end_round_trip(utcp, conn, now_ns);
-	if (congestion_acked(&conn->congestion, conn->mss, ack, acked, flight) != CONGESTION_GO_ON) {
+	if (congestion_acked(&conn->congestion, conn->mss, ack, acked, flight) !=
+	    CONGESTION_GO_ON) {
 		conn->resend_head = true;
 		utcp_mark(utcp, conn);
 	}
@@ -118,7 +123,9 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 		conn->timeout_at = TIMER_NEVER;
 		conn->resend_head = false;
 	} else {
-		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff)); /* RFC 6298 5.3 */
+		tcp_start_timeout(
+			utcp, conn,
+			now_ns + rtt_timeout(&conn->rtt, conn->backoff)); /* RFC 6298 5.3 */
 	}
 	if (conn->send_wanted > 0 && ring_free(&conn->send) >= conn->send_wanted) {
 		conn->send_wanted = 0;
@@ -126,7 +133,8 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 	}
 }
 
-/* --- the common segment ------------------------------------------------------------------------------ */
+/* --- the common segment
+ * ------------------------------------------------------------------------------ */
 
 static inline bool is_predicted(const struct utcp_conn *conn, const struct segment *segment)
 {
@@ -137,8 +145,8 @@ static inline bool is_predicted(const struct utcp_conn *conn, const struct segme
 	       (segment->bytes > 0 || segment->ack != conn->snd_una); /* no duplicate ACK */
 }
 
-static void input_predicted(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
-			    uint64_t now_ns)
+static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
+			    const struct segment *segment, uint64_t now_ns)
 {
 	if (segment->ack != conn->snd_una)
 		take_ack(utcp, conn, segment->ack, now_ns);
@@ -152,7 +160,8 @@ static void input_predicted(struct utcp *utcp, struct utcp_conn *conn, const str
 		utcp_mark(utcp, conn);
 }
 
-/* --- 3.10.7.3, SYN-SENT ------------------------------------------------------------------------------- */
+/* --- 3.10.7.3, SYN-SENT
+ * ------------------------------------------------------------------------------- */
 
 static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 			   uint64_t now_ns)
@@ -182,7 +191,8 @@ static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const stru
 	}
 }
 
-/* --- 3.10.7.4, all other states: one function a step; false ends the segment ----------------------------- */
+/* --- 3.10.7.4, all other states: one function a step; false ends the segment
+ * ----------------------------- */
 
 static bool is_acceptable(const struct utcp_conn *conn, const struct segment *segment)
 {
@@ -195,7 +205,8 @@ static bool is_acceptable(const struct utcp_conn *conn, const struct segment *se
 	return end > 0 && begin < (int64_t)window;
 }
 
-/* A peer that does not hear us may have changed its hardware address: a segment that can be its own says where it is. */
+/* A peer that does not hear us may have changed its hardware address: a segment that can be its own
+ * says where it is. */
 static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
 {
 	int32_t ahead = seq_diff(segment->seq, conn->rcv_nxt);
@@ -204,7 +215,8 @@ static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
 		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
 }
 
-/* First, the sequence number. What is unacceptable is answered with an ACK, so that both sides agree again. */
+/* First, the sequence number. What is unacceptable is answered with an ACK, so that both sides
+ * agree again. */
 static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 			  uint64_t now_ns)
 {
@@ -220,18 +232,20 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 		utcp_mark(utcp, conn);
 		return false;
 	}
-	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN)) /* eighth step, TIME-WAIT */
+	if (conn->state == CONN_TIME_WAIT &&
+	    (segment->flags & TCP_FIN)) /* eighth step, TIME-WAIT */
 		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
-	/* Data sent again needs its ACK. Empty segments get a bounded number, so that two confused ends do not
-	 * answer each other for ever. */
+	/* Data sent again needs its ACK. Empty segments get a bounded number, so that two confused
+	 * ends do not answer each other for ever. */
 	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) || may_answer(conn, now_ns))
 		tcp_ack_soon(utcp, conn);
 	return false;
 }
 
 /*
- * What an accepted RST means. In CLOSING and LAST-ACK the peer has finished too, so if it has acknowledged all data and only forgot
- * the connection before our FIN reached it again, nothing is lost (RFC 9293 3.10.7.4: no error to the user).
+ * What an accepted RST means. In CLOSING and LAST-ACK the peer has finished too, so if it has
+ * acknowledged all data and only forgot the connection before our FIN reached it again, nothing is
+ * lost (RFC 9293 3.10.7.4: no error to the user).
  */
 static enum utcp_reason reset_reason(const struct utcp_conn *conn)
 {
@@ -281,8 +295,8 @@ static void take_duplicate(struct utcp *utcp, struct utcp_conn *conn)
 	uint32_t flight = conn->snd_max - conn->snd_una;
 
 	utcp->counters.dup_acks++;
-	if (congestion_duplicate(&conn->congestion, conn->mss, conn->snd_una, flight, conn->snd_max) ==
-	    CONGESTION_RECOVER) {
+	if (congestion_duplicate(&conn->congestion, conn->mss, conn->snd_una, flight,
+				 conn->snd_max) == CONGESTION_RECOVER) {
 		utcp->counters.fast_retransmits++;
 		conn->resend_head = true;
 	}
@@ -340,7 +354,8 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 	return take_fin_ack(utcp, conn, now_ns);
 }
 
-/* Cuts off what we have, and what lies beyond the window or the peer's own FIN. The sixth step, URG, is to do nothing (RFC 6093). */
+/* Cuts off what we have, and what lies beyond the window or the peer's own FIN. The sixth step,
+ * URG, is to do nothing (RFC 6093). */
 static void trim(struct utcp_conn *conn, struct segment *segment)
 {
 	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv), end;
@@ -365,7 +380,8 @@ static void trim(struct utcp_conn *conn, struct segment *segment)
 }
 
 /* Data with a gap before it is kept at its place, and the peer is told of the gap at once. */
-static void keep_out_of_order(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
+static void keep_out_of_order(struct utcp *utcp, struct utcp_conn *conn,
+			      const struct segment *segment)
 {
 	uint32_t offset = segment->seq - conn->rcv_nxt;
 
@@ -401,7 +417,8 @@ static void step_payload(struct utcp *utcp, struct utcp_conn *conn, struct segme
 	schedule_ack(utcp, conn, now_ns);
 }
 
-/* Remembers where the peer's stream ends. A FIN before data that already came is a lie and is ignored. */
+/* Remembers where the peer's stream ends. A FIN before data that already came is a lie and is
+ * ignored. */
 static void note_fin(struct utcp_conn *conn, const struct segment *segment)
 {
 	const struct reassembly *kept = &conn->reassembly;
@@ -461,8 +478,9 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 		tcp_ack_soon(utcp, conn);
 		return;
 	}
-	if (!step_sequence(utcp, conn, segment, now_ns) || !step_reset(utcp, conn, segment, now_ns) ||
-	    !step_syn(utcp, conn, segment, now_ns) || !step_ack(utcp, conn, segment, now_ns))
+	if (!step_sequence(utcp, conn, segment, now_ns) ||
+	    !step_reset(utcp, conn, segment, now_ns) || !step_syn(utcp, conn, segment, now_ns) ||
+	    !step_ack(utcp, conn, segment, now_ns))
 		return;
 	if (conn_receiving(conn)) { /* after the peer's FIN there is nothing to receive */
 		step_payload(utcp, conn, segment, now_ns);
@@ -472,7 +490,8 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 		utcp_mark(utcp, conn);
 }
 
-/* --- demultiplexing ---------------------------------------------------------------------------------- */
+/* --- demultiplexing
+ * ---------------------------------------------------------------------------------- */
 
 /* 3.10.7.1 and 3.10.7.2: CLOSED and LISTEN. */
 static bool input_nobody(struct utcp *utcp, const struct segment *segment, uint64_t now_ns)

@@ -12,8 +12,8 @@ static uint32_t least(uint32_t a, uint32_t b)
 }
 
 /*
- * The window field. The right edge moves only when it has something to say: receiver SWS avoidance (RFC 9293
- * 3.8.6.2.2). It never moves back, since what lies before it stays free for the peer.
+ * The window field. The right edge moves only when it has something to say: receiver SWS avoidance
+ * (RFC 9293 3.8.6.2.2). It never moves back, since what lies before it stays free for the peer.
  */
 static uint16_t take_window(struct utcp_conn *conn)
 {
@@ -29,7 +29,8 @@ static uint16_t take_window(struct utcp_conn *conn)
 	return (uint16_t)field;
 }
 
-/* Closes a frame whose payload stands behind its headers; it carries the current ACK, so none is pending after. */
+/* Closes a frame whose payload stands behind its headers; it carries the current ACK, so none is
+ * pending after. */
 static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint32_t seq,
 		   uint8_t flags, uint32_t payload_bytes)
 {
@@ -71,12 +72,11 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 {
 	bool answer = conn->state == CONN_SYN_RECEIVED;
 	bool offer_scale = !answer || conn->scale_ok; /* RFC 7323 2.2 */
-	struct segment_fields fields = {
-		.seq = conn->iss,
-		.ack = answer ? conn->rcv_nxt : 0,
-		.window = (uint16_t)least(conn->recv.capacity, UINT16_MAX),
-		.flags = TCP_SYN | (answer ? TCP_ACKS : 0),
-		.options_bytes = SEGMENT_SYN_OPTIONS};
+	struct segment_fields fields = {.seq = conn->iss,
+					.ack = answer ? conn->rcv_nxt : 0,
+					.window = (uint16_t)least(conn->recv.capacity, UINT16_MAX),
+					.flags = TCP_SYN | (answer ? TCP_ACKS : 0),
+					.options_bytes = SEGMENT_SYN_OPTIONS};
 
 	segment_put_syn_options(frame + HEAD_BYTES,
 				(uint16_t)(utcp->config.mtu - IP_BYTES - TCP_BYTES),
@@ -88,7 +88,8 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	return segment_seal(&conn->head, frame, &fields);
 }
 
-/* An ACK and no more; as a probe it repeats an old number, which makes any peer answer (RFC 9293 3.8.4). */
+/* An ACK and no more; as a probe it repeats an old number, which makes any peer answer (RFC
+ * 9293 3.8.4). */
 static size_t build_ack(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame)
 {
 	/* A peer that shrank its window takes nothing beyond it. */
@@ -131,11 +132,13 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 	conn->push_small = false;
 	last = plan->offset + plan->bytes == ring_used(&conn->send);
 	return seal(utcp, conn, frame, seq,
-		    (plan->fin ? TCP_FIN : 0) | (last && plan->bytes > 0 ? TCP_PSH : 0), plan->bytes);
+		    (plan->fin ? TCP_FIN : 0) | (last && plan->bytes > 0 ? TCP_PSH : 0),
+		    plan->bytes);
 }
 
 /* The first unacknowledged segment again (RFC 6582 3.2). */
-static size_t build_resend(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
+static size_t build_resend(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
+			   uint64_t now_ns)
 {
 	uint32_t sent = conn->snd_max - conn->snd_una, used = ring_used(&conn->send);
 	struct plan plan = {.bytes = least(least(sent, used), conn->mss)};
@@ -149,8 +152,9 @@ static size_t build_resend(struct utcp *utcp, struct utcp_conn *conn, uint8_t *f
 }
 
 /*
- * Sender SWS avoidance (RFC 9293 3.8.6.2.1) without Nagle's wait: what is complete leaves at once, a piece that only the
- * peer's window cuts short waits, unless it is half of the largest window ever seen or the override fired.
+ * Sender SWS avoidance (RFC 9293 3.8.6.2.1) without Nagle's wait: what is complete leaves at once,
+ * a piece that only the peer's window cuts short waits, unless it is half of the largest window
+ * ever seen or the override fired.
  */
 static bool is_silly(const struct utcp_conn *conn, uint32_t bytes, uint32_t unsent)
 {
@@ -158,7 +162,8 @@ static bool is_silly(const struct utcp_conn *conn, uint32_t bytes, uint32_t unse
 	       !conn->push_small && conn->snd_nxt == conn->snd_max;
 }
 
-/* Plans the next segment; false if nothing is left or nothing may leave. A FIN takes room in the window as a byte does. */
+/* Plans the next segment; false if nothing is left or nothing may leave. A FIN takes room in the
+ * window as a byte does. */
 static bool plan_next(const struct utcp_conn *conn, struct plan *plan)
 {
 	uint32_t window = least(conn->snd_wnd, congestion_window(&conn->congestion, conn->mss));
@@ -184,7 +189,8 @@ static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fra
 		congestion_idle(&conn->congestion, conn->mss);
 	if (__builtin_expect(plan_next(conn, &plan), 1))
 		return build_planned(utcp, conn, frame, &plan, now_ns);
-	if (conn->timeout_at == TIMER_NEVER) /* nothing under way will tell us when the window opens */
+	if (conn->timeout_at ==
+	    TIMER_NEVER) /* nothing under way will tell us when the window opens */
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	return 0;
 }

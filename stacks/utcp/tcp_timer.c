@@ -1,14 +1,15 @@
 /*
  * tcp_timer: what happens when time passes (RFC 9293 3.8, RFC 6298 5).
  *
- * One timeout a connection, whose meaning follows from what it is waiting for: an ACK, a window, a FIN, or the end of
- * TIME-WAIT. Every state that waits for the peer has it running, so no peer that vanishes keeps a place for ever.
+ * One timeout a connection, whose meaning follows from what it is waiting for: an ACK, a window, a
+ * FIN, or the end of TIME-WAIT. Every state that waits for the peer has it running, so no peer that
+ * vanishes keeps a place for ever.
  */
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
 
 enum {
-	RETRIES_SYN = 7,  /* 1 + 2 + ... + 32 + 60 + 60 s: above the 3 minutes of RFC 9293 3.8.3 */
+	RETRIES_SYN = 7,   /* 1 + 2 + ... + 32 + 60 + 60 s: above the 3 minutes of RFC 9293 3.8.3 */
 	RETRIES_DATA = 10, /* 204 s at the least RTO: above its 100 s */
 	RETRIES_HALF_OPEN = 5,
 	KEEP_ALIVE_TRIES = 5,
@@ -66,14 +67,15 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 static bool data_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	utcp->counters.timeouts++;
-	congestion_timeout(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una, conn->snd_max,
-			   conn->retries == 0);
+	congestion_timeout(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
+			   conn->snd_max, conn->retries == 0);
 	conn->snd_nxt = conn->snd_una;
 	conn->resend_head = false;
 	return try_again(utcp, conn, RETRIES_DATA, now_ns);
 }
 
-/* RFC 9293 3.8.6.1: a peer that answers may keep its window shut for ever; one that does not is given up. */
+/* RFC 9293 3.8.6.1: a peer that answers may keep its window shut for ever; one that does not is
+ * given up. */
 static bool window_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	if (conn->snd_wnd > 0) {
@@ -148,7 +150,8 @@ bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 	if (!conn->rtt.timing)
 		return false;
 	conn->rtt.timing = false;
-	conn->backoff = 0; /* not before: an ACK of what was sent twice says nothing of the path (Karn 1987) */
+	conn->backoff = 0; /* not before: an ACK of what was sent twice says nothing of the path
+			      (Karn 1987) */
 	if (measured_ns > STALL_NS)
 		note_stall(utcp, now_ns); /* input comes before the timers that would tell */
 	if (conn->rtt.timed_at < utcp->stalled_at)

@@ -9,7 +9,8 @@
 int tuples_init(struct tuples *tuples, uint32_t conn_max, const uint8_t secret[16])
 {
 	struct siphash_key key = siphash_key_of(secret);
-	uint64_t purpose[2] = {1, 2}; /* secrets of our own, so that they say nothing of the ISN's */
+	uint64_t purpose[2] = {1,
+			       2}; /* secrets of our own, so that they say nothing of the ISN's */
 	uint32_t buckets = 16;
 
 	while (buckets < 2 * conn_max)

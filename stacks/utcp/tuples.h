@@ -1,13 +1,15 @@
 /*
  * tuples: finds a connection by its ends.
  *
- * A hash table with chains through the connections, of twice as many buckets as connections. Our address is the same for all, so
- * the other end and our port are the whole tuple, and they fit 64 bits.
+ * A hash table with chains through the connections, of twice as many buckets as connections. Our
+ * address is the same for all, so the other end and our port are the whole tuple, and they fit 64
+ * bits.
  *
- * The hash multiplies the tuple, masked by a secret, with a secret odd number and folds both halves of the product. Without the
- * secrets nobody can choose tuples that share a bucket more often than chance (multiplication is a
- * universal hash family, Dietzfelbinger 1996), and no answer of ours reveals a bucket; so the stronger and ten times
- * slower SipHash is kept for what does leave the host, the initial sequence numbers.
+ * The hash multiplies the tuple, masked by a secret, with a secret odd number and folds both halves
+ * of the product. Without the secrets nobody can choose tuples that share a bucket more often than
+ * chance (multiplication is a universal hash family, Dietzfelbinger 1996), and no answer of ours
+ * reveals a bucket; so the stronger and ten times slower SipHash is kept for what does leave the
+ * host, the initial sequence numbers.
  *
  * Plane: turn; init and fini are setup.
  */

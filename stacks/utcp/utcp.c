@@ -10,8 +10,8 @@ enum {
 	MTU_MIN = 576,
 	MTU_MAX = 9000,
 	CONN_MAX = 1 << 20,
-	MEMORY_MIN = 256,	/* receive or send bytes */
-	MEMORY_MAX = 1 << 30,	/* a window fits half the sequence space */
+	MEMORY_MIN = 256,     /* receive or send bytes */
+	MEMORY_MAX = 1 << 30, /* a window fits half the sequence space */
 };
 
 #define RTO_MIN_NS (200ull * 1000 * 1000)
@@ -27,8 +27,8 @@ static bool config_is_fine(const struct utcp_config *config)
 {
 	return config->mtu >= MTU_MIN && config->mtu <= MTU_MAX && config->conn_max > 0 &&
 	       config->conn_max <= CONN_MAX && memory_is_fine(config->recv_bytes) &&
-	       memory_is_fine(config->send_bytes) && config->prefix_bits <= 32 &&
-	       config->ip != 0 && !(config->mac[0] & 1);
+	       memory_is_fine(config->send_bytes) && config->prefix_bits <= 32 && config->ip != 0 &&
+	       !(config->mac[0] & 1);
 }
 
 static void take_config(struct utcp *utcp, const struct utcp_config *config)
@@ -171,12 +171,14 @@ void utcp_consume(struct utcp *utcp, struct utcp_conn *conn, size_t bytes)
 	if (conn->reassembly.count == 0)
 		ring_consume(&conn->recv, (uint32_t)bytes);
 	else
-		conn->recv.head += (uint32_t)bytes; /* not rewound: later bytes already have their places */
+		conn->recv.head +=
+			(uint32_t)bytes; /* not rewound: later bytes already have their places */
 	if (!conn_receiving(conn)) {
 		close_after_consume(utcp, conn);
 		return;
 	}
-	/* Receiver SWS avoidance: only a window that opened by something is news (RFC 9293 3.8.6.2.2, RFC 1122 4.2.3.3). */
+	/* Receiver SWS avoidance: only a window that opened by something is news (RFC
+	 * 9293 3.8.6.2.2, RFC 1122 4.2.3.3). */
 	opened = conn->rcv_nxt + ring_free(&conn->recv) - conn->rcv_edge;
 	worth = conn->recv.capacity / 2;
 	if (opened >= (2u * conn->mss < worth ? 2u * conn->mss : worth))
@@ -226,7 +228,8 @@ void utcp_abort(struct utcp *utcp, struct utcp_conn *conn)
 	}
 	if (conn->handle != HANDLE_HELD)
 		return;
-	/* RFC 9293 3.10.5; in CLOSING and LAST-ACK too, which we enter before the data and the FIN have left. */
+	/* RFC 9293 3.10.5; in CLOSING and LAST-ACK too, which we enter before the data and the FIN
+	 * have left. */
 	if (conn->state != CONN_SYN_SENT && conn->state != CONN_CLOSED)
 		tcp_queue_reset(utcp, conn);
 	close_conn(utcp, conn, UTCP_ABORTED);

@@ -23,15 +23,18 @@ struct kind {
 };
 
 /*
- * Initial numbers are fixed here, so that they stand just under the wrap, and fixed numbers do not tell a late duplicate of an old
- * connection from a new one, as those of RFC 6528 do. So where frames are duplicated, none is held back for longer than the shortest
- * connection lasts: five times the delay.
+ * Initial numbers are fixed here, so that they stand just under the wrap, and fixed numbers do not
+ * tell a late duplicate of an old connection from a new one, as those of RFC 6528 do. So where
+ * frames are duplicated, none is held back for longer than the shortest connection lasts: five
+ * times the delay.
  */
 static const struct kind kinds[] = {
 	{"clean", {.delay_ns = 50000}, 0},
 	{"loss", {.loss = 100, .delay_ns = 50000}, 0},
 	{"reorder", {.reorder = 200, .reorder_ns = 5 * MS, .delay_ns = 200000}, 0},
-	{"duplicate", {.duplicate = 200, .reorder = 50, .reorder_ns = 5 * MS, .delay_ns = 2 * MS}, 0},
+	{"duplicate",
+	 {.duplicate = 200, .reorder = 50, .reorder_ns = 5 * MS, .delay_ns = 2 * MS},
+	 0},
 	{"corrupt", {.corrupt = 150, .delay_ns = 50000}, 0},
 	{"delay", {.delay_ns = 20 * MS, .jitter_ns = 80 * MS}, 0},
 	{"stall", {.delay_ns = 1 * MS}, 10},
@@ -52,7 +55,8 @@ enum {
 	TRACE_LINES = 120,
 };
 
-/* Faults last this long; then everything must end within the bound, which covers a half-open connection that its caller forgot. */
+/* Faults last this long; then everything must end within the bound, which covers a half-open
+ * connection that its caller forgot. */
 #define HEAL_NS (6 * SECOND)
 #define BOUND_NS (75 * SECOND)
 
@@ -116,8 +120,10 @@ static bool run_seed(uint64_t seed, const struct kind *kind, const struct option
 
 static void print_totals(const struct world_totals *t)
 {
-	printf("# %llu connections, %llu bytes verified, %.0f s of virtual time; %llu retransmits, %llu fast, "
-	       "%llu timeouts, %llu probes, %llu kept out of order, %llu frames refused, %llu aborts\n",
+	printf("# %llu connections, %llu bytes verified, %.0f s of virtual time; %llu retransmits, "
+	       "%llu fast, "
+	       "%llu timeouts, %llu probes, %llu kept out of order, %llu frames refused, %llu "
+	       "aborts\n",
 	       (unsigned long long)t->connections, (unsigned long long)t->bytes,
 	       (double)t->virtual_ns / 1e9, (unsigned long long)t->retransmits,
 	       (unsigned long long)t->fast_retransmits, (unsigned long long)t->timeouts,
@@ -167,7 +173,8 @@ static void parse(int argc, char **argv, struct options *options)
 		} else if (value && strcmp(argv[i], "--trace") == 0) {
 			options->trace_lines = (unsigned)strtoul(value, NULL, 10);
 		} else {
-			fprintf(stderr, "usage: sim_test [--seed N | --seeds N] [--kind K] [--trace LINES]\n");
+			fprintf(stderr, "usage: sim_test [--seed N | --seeds N] [--kind K] "
+					"[--trace LINES]\n");
 			exit(4);
 		}
 	}
@@ -182,7 +189,8 @@ int main(int argc, char **argv)
 	parse(argc, argv, &options);
 	signal(SIGABRT, on_abort);
 	if (options.one) {
-		const struct kind *kind = options.kind ? options.kind : &kinds[options.seed % KINDS];
+		const struct kind *kind =
+			options.kind ? options.kind : &kinds[options.seed % KINDS];
 
 		held = run_seed(options.seed, kind, &options, &totals);
 		printf("%s 1 - seed %llu under %s\n1..1\n", held ? "ok" : "not ok",

@@ -96,8 +96,8 @@ static struct flying heap_pop(struct wire *wire)
 }
 
 /*
- * Damages a copy so that a checksum, or a check of lengths, must find it. The sender's hardware address stays, which only
- * Ethernet's own checksum covers, and that the device has verified.
+ * Damages a copy so that a checksum, or a check of lengths, must find it. The sender's hardware
+ * address stays, which only Ethernet's own checksum covers, and that the device has verified.
  */
 static void corrupt(struct wire *wire, struct flying *flying)
 {
@@ -143,8 +143,8 @@ static void launch(struct wire *wire, unsigned end, const uint8_t *frame, size_t
 		fate = "corrupted";
 	}
 	if (wire->tracing)
-		wire_trace_note(wire, now_ns, "%c > %c  %s  arrives %.6f %s", "AB"[end], "AB"[1 - end],
-				wire_describe(frame, bytes, text, sizeof(text)),
+		wire_trace_note(wire, now_ns, "%c > %c  %s  arrives %.6f %s", "AB"[end],
+				"AB"[1 - end], wire_describe(frame, bytes, text, sizeof(text)),
 				(double)flying.at_ns / 1e9, fate);
 	heap_push(wire, flying);
 }
@@ -170,7 +170,8 @@ uint64_t wire_next(const struct wire *wire)
 	return wire->count > 0 ? wire->heap[0].at_ns : UINT64_MAX;
 }
 
-size_t wire_receive(struct wire *wire, uint64_t now_ns, uint8_t frame[WIRE_FRAME_MAX], unsigned *end_out)
+size_t wire_receive(struct wire *wire, uint64_t now_ns, uint8_t frame[WIRE_FRAME_MAX],
+		    unsigned *end_out)
 {
 	struct flying flying;
 

@@ -1,9 +1,9 @@
 /*
  * wire: a simulated link between two ends, with seeded faults and a clock that is an argument.
  *
- * Frames put in at one end come out at the other, later, perhaps never, twice, changed, or in another order. What happens is
- * decided by the seed alone, so that the same calls see the same faults. A trace of what happened to
- * each frame can be kept for people to read.
+ * Frames put in at one end come out at the other, later, perhaps never, twice, changed, or in
+ * another order. What happens is decided by the seed alone, so that the same calls see the same
+ * faults. A trace of what happened to each frame can be kept for people to read.
  */
 #ifndef WEIR_TESTS_SIM_WIRE_H
 #define WEIR_TESTS_SIM_WIRE_H
@@ -19,7 +19,8 @@ enum { WIRE_FRAME_MAX = 9100 };
 struct wire_faults {
 	unsigned loss;
 	unsigned duplicate;
-	unsigned corrupt; /* one bit, one byte, or the tail cut off: all that a checksum must find */
+	unsigned
+		corrupt; /* one bit, one byte, or the tail cut off: all that a checksum must find */
 	unsigned reorder; /* held back by up to reorder_ns */
 	uint64_t reorder_ns;
 	uint64_t delay_ns;
@@ -35,13 +36,15 @@ void wire_destroy(struct wire *wire);
 void wire_set_faults(struct wire *wire, const struct wire_faults *faults);
 
 /* Puts a frame in at `end` (0 or 1). */
-void wire_send(struct wire *wire, unsigned end, const uint8_t *frame, size_t bytes, uint64_t now_ns);
+void wire_send(struct wire *wire, unsigned end, const uint8_t *frame, size_t bytes,
+	       uint64_t now_ns);
 
 /* When the next frame comes out, at whichever end; UINT64_MAX if none is under way. */
 uint64_t wire_next(const struct wire *wire);
 
 /* Takes the next frame that is due: its length and where it comes out, or 0. */
-size_t wire_receive(struct wire *wire, uint64_t now_ns, uint8_t frame[WIRE_FRAME_MAX], unsigned *end_out);
+size_t wire_receive(struct wire *wire, uint64_t now_ns, uint8_t frame[WIRE_FRAME_MAX],
+		    unsigned *end_out);
 
 /* Frames under way. */
 unsigned wire_in_flight(const struct wire *wire);

@@ -21,11 +21,12 @@ enum {
 
 #define NEVER UINT64_MAX
 #define MS 1000000ull
-#define ARP_PATIENCE_NS (3000 * MS) /* the questions asked before the faults stopped may all be lost */
+#define ARP_PATIENCE_NS \
+	(3000 * MS) /* the questions asked before the faults stopped may all be lost */
 
 /* Bytes on their way from one application to the other. */
 struct stream {
-	unsigned from; /* host */
+	unsigned from;	/* host */
 	uint32_t bytes; /* with its head */
 	uint32_t written;
 	bool claimed; /* a receiver has read its head */
@@ -44,7 +45,7 @@ struct flow {
 	bool up;
 	bool finished_out;
 	bool finished_in;
-	bool want_write; /* reserve refused: waits for WRITABLE */
+	bool want_write;  /* reserve refused: waits for WRITABLE */
 	uint64_t read_at; /* does not read before; NEVER: nothing to read */
 };
 
@@ -92,7 +93,8 @@ static uint8_t stream_byte(int stream, uint32_t at)
 	return (uint8_t)(word >> 8 * (at & 7));
 }
 
-/* --- setup ------------------------------------------------------------------------------------------ */
+/* --- setup
+ * ------------------------------------------------------------------------------------------ */
 
 static uint32_t random_memory(struct random *random)
 {
@@ -107,12 +109,13 @@ static void create_host(struct world *world, unsigned index)
 		.mac = {2, 0, 0, 0, 0, (uint8_t)(index + 1)},
 		.ip = IP_FIRST + index,
 		.prefix_bits = 24,
-		.mtu = random_chance(random, 500) ? 1500 : (uint16_t)(576 + random_below(random, 4000)),
+		.mtu = random_chance(random, 500) ? 1500
+						  : (uint16_t)(576 + random_below(random, 4000)),
 		.conn_max = CONNS_MAX,
 		.recv_bytes = random_memory(random),
 		.send_bytes = random_memory(random),
 		.isn_fixed = true,
-		.isn = (uint32_t)-(int32_t)random_below(random, ISN_BELOW_WRAP),
+		.isn = (uint32_t) - (int32_t)random_below(random, ISN_BELOW_WRAP),
 	};
 
 	memset(config.secret, (int)index + 7, sizeof(config.secret));
@@ -149,7 +152,8 @@ void world_destroy(struct world *world)
 	free(world);
 }
 
-/* --- applications ------------------------------------------------------------------------------------- */
+/* --- applications
+ * ------------------------------------------------------------------------------------- */
 
 static int new_stream(struct world *world, unsigned from)
 {
@@ -288,9 +292,11 @@ static void verify(struct world *world, unsigned index, struct flow *flow, const
 			if (at == HEAD_BYTES - 1)
 				claim_stream(world, index, flow);
 		} else if (at >= world->streams[flow->in].bytes) {
-			fail(world, "host %c: stream %d goes on behind its end", "AB"[index], flow->in);
+			fail(world, "host %c: stream %d goes on behind its end", "AB"[index],
+			     flow -> in);
 		} else if (data[i] != stream_byte(flow->in, at)) {
-			fail(world, "host %c: stream %d has a wrong byte at %u", "AB"[index], flow->in, at);
+			fail(world, "host %c: stream %d has a wrong byte at %u", "AB"[index],
+			     flow -> in, at);
 		}
 	}
 	world->bytes += bytes;
@@ -333,7 +339,8 @@ static void end_flow(struct world *world, unsigned index, struct flow *flow, uns
 	if (reason == UTCP_DONE) {
 		if (!in || flow->received != in->bytes || out->written != out->bytes ||
 		    !flow->finished_in || !flow->finished_out)
-			fail(world, "host %c: a connection is done before its streams are", "AB"[index]);
+			fail(world, "host %c: a connection is done before its streams are",
+			     "AB"[index]);
 		else
 			in->whole = true;
 	} else if (reason == UTCP_UNREACHABLE && flow->called && !flow->up &&
@@ -343,7 +350,8 @@ static void end_flow(struct world *world, unsigned index, struct flow *flow, uns
 		host->open_at = world->now_ns;
 	} else if (reason == UTCP_RESET && in && flow->received == in->bytes && flow->finished_in &&
 		   flow->finished_out) {
-		in->whole = true; /* the last ACKs were lost, and the peer, done, has forgotten us */
+		in->whole =
+			true; /* the last ACKs were lost, and the peer, done, has forgotten us */
 	} else if (world->abortive && (reason == UTCP_RESET || reason == UTCP_ABORTED)) {
 		out->broken = true;
 	} else {
@@ -357,8 +365,9 @@ static void handle_event(struct world *world, unsigned index, const struct utcp_
 	struct host *host = &world->hosts[index];
 	struct flow *flow = flow_of(host, event->conn);
 
-	wire_trace_note(world->wire, world->now_ns, "%c      event %02x reason %u conn %u", "AB"[index],
-			event->bits, event->reason, utcp_conn_index(host->utcp, event->conn));
+	wire_trace_note(world->wire, world->now_ns, "%c      event %02x reason %u conn %u",
+			"AB"[index], event -> bits, event -> reason,
+			utcp_conn_index(host->utcp, event->conn));
 	if (event->bits & UTCP_ACCEPTED)
 		begin_flow(world, index, event->conn, false);
 	if (flow->conn != event->conn) {
@@ -400,7 +409,9 @@ static void run_flow(struct world *world, unsigned index, struct flow *flow)
 	}
 }
 
-/* --- time ----------------------------------------------------------------------------------------------- */
+/* --- time
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static bool handle_events(struct world *world, unsigned index)
 {
@@ -529,7 +540,8 @@ static void judge_end(struct world *world)
 		const struct utcp_counters *c = utcp_counters(host->utcp);
 
 		if (host->opened != host->closed)
-			fail(world, "host %c: %lu opened, %lu closed", "AB"[i], host->opened, host->closed);
+			fail(world, "host %c: %lu opened, %lu closed", "AB"[i], host -> opened,
+			     host -> closed);
 		if (c->opened_active + c->opened_passive != c->closed || c->closed != host->closed)
 			fail(world, "host %c: the counters of connections do not balance", "AB"[i]);
 	}

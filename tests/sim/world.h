@@ -1,9 +1,10 @@
 /*
- * world: two utcp instances at the ends of a simulated wire, with applications that stream at each other.
+ * world: two utcp instances at the ends of a simulated wire, with applications that stream at each
+ * other.
  *
- * One seed decides all: the instances' sizes, who calls whom, how much each side sends, when applications read and write and in which
- * pieces, and what the wire does. Safety is judged after every step, liveness by the virtual time that passes after the faults
- * have stopped.
+ * One seed decides all: the instances' sizes, who calls whom, how much each side sends, when
+ * applications read and write and in which pieces, and what the wire does. Safety is judged after
+ * every step, liveness by the virtual time that passes after the faults have stopped.
  */
 #ifndef WEIR_TESTS_SIM_WORLD_H
 #define WEIR_TESTS_SIM_WORLD_H

@@ -48,7 +48,7 @@ static void we_close_first(void)
 	CU_ASSERT(peer.events == (UTCP_FINISHED | UTCP_CLOSED) && peer.reason == UTCP_DONE);
 	CU_ASSERT(peer_take(&peer, &out) && out.flags == ACK && out.ack == peer.seq);
 	settle();
-	CU_ASSERT(utcp_conn_count(peer.utcp) == 1); /* TIME-WAIT needs no application */
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 1);	       /* TIME-WAIT needs no application */
 	peer_send_at(&peer, peer.seq - 1, FIN | ACK, NULL, 0); /* our ACK was lost */
 	CU_ASSERT(peer_take(&peer, &out) && out.flags == ACK && out.ack == peer.seq);
 	peer_jump(&peer, 900 * MS);
@@ -229,7 +229,8 @@ static void vanished_peers_are_reaped(void)
 	utcp_finish(peer.utcp, peer.conn);
 	peer_wait(&peer, 400 * SECOND);
 	settle();
-	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_TIMEOUT && utcp_conn_count(peer.utcp) == 0);
+	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_TIMEOUT &&
+		  utcp_conn_count(peer.utcp) == 0);
 	peer_close(&peer);
 	/* in FIN-WAIT-2, */
 	open_connected();
@@ -241,7 +242,8 @@ static void vanished_peers_are_reaped(void)
 	CU_ASSERT(peer.closed == 0 && COUNT(probes) == 5);
 	peer_wait(&peer, 20 * SECOND);
 	settle();
-	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_TIMEOUT && utcp_conn_count(peer.utcp) == 0);
+	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_TIMEOUT &&
+		  utcp_conn_count(peer.utcp) == 0);
 	peer_close(&peer);
 	/* in LAST-ACK. */
 	open_connected();
@@ -249,7 +251,8 @@ static void vanished_peers_are_reaped(void)
 	utcp_finish(peer.utcp, peer.conn);
 	peer_wait(&peer, 400 * SECOND);
 	settle();
-	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_TIMEOUT && utcp_conn_count(peer.utcp) == 0);
+	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_TIMEOUT &&
+		  utcp_conn_count(peer.utcp) == 0);
 	peer_close(&peer);
 }
 
@@ -412,7 +415,8 @@ static const struct suite_test tests[] = {
 	{"abort resets at once", aborts},
 	{"a call can be aborted", aborts_a_call},
 	{"TIME-WAIT gives way when the table is full, oldest first", time_wait_gives_way},
-	{"TIME-WAIT ignores RST and old SYNs, and a new SYN reopens", time_wait_is_not_assassinated},
+	{"TIME-WAIT ignores RST and old SYNs, and a new SYN reopens",
+	 time_wait_is_not_assassinated},
 	{"a reset after all was acknowledged is no error", reset_in_last_ack_after_all_is_done},
 };
 

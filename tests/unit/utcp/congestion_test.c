@@ -25,7 +25,8 @@ static void grows(void)
 	congestion_init(&c, MSS, 0, false);
 	congestion_acked(&c, MSS, 1, MSS, c.cwnd);
 	CU_ASSERT(c.cwnd == 11 * MSS);
-	congestion_acked(&c, MSS, 1, 5 * MSS, c.cwnd); /* one ACK, however much it covers, counts as one segment */
+	congestion_acked(&c, MSS, 1, 5 * MSS,
+			 c.cwnd); /* one ACK, however much it covers, counts as one segment */
 	CU_ASSERT(c.cwnd == 12 * MSS);
 	c.ssthresh = c.cwnd;
 	for (unsigned i = 0; i < 12; i++)

@@ -116,8 +116,8 @@ static void refuses_what_is_not_for_us(void)
 /* LAND (CVE-1999-0016), and sources that no host has. */
 static void refuses_impossible_sources(void)
 {
-	static const uint32_t sources[] = {OWN_IP,     0x0a0000ff, 0x0a000000, 0x7f000001, 0xe0000001,
-					   0xffffffff, 0,	   0x0b000001};
+	static const uint32_t sources[] = {OWN_IP,     0x0a0000ff, 0x0a000000, 0x7f000001,
+					   0xe0000001, 0xffffffff, 0,	       0x0b000001};
 	uint8_t frame[FRAME_ROOM];
 	size_t bytes;
 
@@ -200,7 +200,8 @@ static void passes_over_ip_options(void)
 	peer_close(&peer);
 }
 
-/* --- ICMP ----------------------------------------------------------------------------------------- */
+/* --- ICMP
+ * ----------------------------------------------------------------------------------------- */
 
 static size_t echo_frame(uint8_t *frame, size_t payload, uint8_t type)
 {
@@ -246,7 +247,8 @@ static void bounds_echoes(void)
 	size_t bytes;
 
 	open_usual();
-	peer_put_frame(&peer, frame, echo_frame(frame, 1473, 8)); /* the answer would not fit our link */
+	peer_put_frame(&peer, frame,
+		       echo_frame(frame, 1473, 8)); /* the answer would not fit our link */
 	peer_put_frame(&peer, frame, echo_frame(frame, 8, 13));
 	bytes = echo_frame(frame, 8, 8);
 	frame[bytes - 1] ^= 1;
@@ -259,7 +261,8 @@ static void bounds_echoes(void)
 	peer_close(&peer);
 }
 
-/* --- ARP ------------------------------------------------------------------------------------------ */
+/* --- ARP
+ * ------------------------------------------------------------------------------------------ */
 
 struct arp_packet {
 	uint16_t operation;
@@ -335,7 +338,8 @@ static void unasked_replies_teach_nothing(void)
 	open_usual();
 	put_arp(2, PEER_IP, 9, OWN_IP);
 	CU_ASSERT(COUNT(drop_arp) == 1);
-	peer_be_called(&peer); /* asks, so it had learned nothing; and is called at the right address */
+	peer_be_called(
+		&peer); /* asks, so it had learned nothing; and is called at the right address */
 	put_arp(2, PEER_IP, 9, OWN_IP);
 	CU_ASSERT(COUNT(drop_arp) == 2);
 	CU_ASSERT(utcp_connect(peer.utcp, PEER_IP, PEER_PORT, peer.now_ns, &peer.conn) == 0);
@@ -418,7 +422,8 @@ static void survives_noise(void)
 static const struct suite_test tests[] = {
 	{"frames cut anywhere in their headers are counted and dropped", refuses_short_frames},
 	{"IPv4 headers that lie about lengths are dropped", refuses_lies_about_lengths},
-	{"other hosts' frames, other protocols and bad header checksums are dropped", refuses_what_is_not_for_us},
+	{"other hosts' frames, other protocols and bad header checksums are dropped",
+	 refuses_what_is_not_for_us},
 	{"a packet from ourselves or from no host is dropped", refuses_impossible_sources},
 	{"every kind of fragment is dropped", drops_fragments},
 	{"Ethernet padding never reaches TCP", trims_padding},
@@ -430,7 +435,8 @@ static const struct suite_test tests[] = {
 	{"an unasked ARP reply teaches nothing", unasked_replies_teach_nothing},
 	{"a call to nobody is unreachable after three questions", unanswered_arp_is_unreachable},
 	{"an ARP flood stays bounded and calls still work", an_arp_flood_is_bounded},
-	{"more unanswered questions than the table holds are refused", too_many_questions_are_refused},
+	{"more unanswered questions than the table holds are refused",
+	 too_many_questions_are_refused},
 	{"damaged frames of every length do no harm", survives_noise},
 };
 

@@ -18,8 +18,11 @@ static void open_usual(void)
 
 static void put_syn(uint16_t port)
 {
-	struct peer_segment syn = {
-		.seq = peer.seq, .window = 1000, .port = port, .own_port = peer.own_port, .flags = SYN};
+	struct peer_segment syn = {.seq = peer.seq,
+				   .window = 1000,
+				   .port = port,
+				   .own_port = peer.own_port,
+				   .flags = SYN};
 
 	peer_put(&peer, &syn);
 }
@@ -29,9 +32,9 @@ static void rejects_bad_configurations(void)
 	struct utcp_config good = peer_config(), bad;
 	struct utcp *utcp = NULL;
 
-#define REJECTS(field, value)                                                                      \
-	bad = good;                                                                                \
-	bad.field = (value);                                                                       \
+#define REJECTS(field, value) \
+	bad = good;           \
+	bad.field = (value);  \
 	CU_ASSERT(utcp_create(&bad, 0, &utcp) == -EINVAL && utcp == NULL)
 	REJECTS(mtu, 575);
 	REJECTS(mtu, 9001);
@@ -114,7 +117,8 @@ static void offers_mss_and_scale(void)
 	peer_open(&peer, &config);
 	peer_be_called(&peer);
 	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\1\3\3\5", 8) == 0);
-	CU_ASSERT(peer.frame[48] == 0xff && peer.frame[49] == 0xff); /* a SYN's window is not scaled */
+	CU_ASSERT(peer.frame[48] == 0xff &&
+		  peer.frame[49] == 0xff);    /* a SYN's window is not scaled */
 	peer_send(&peer, SYN | ACK, NULL, 0); /* without scale: none either way */
 	CU_ASSERT(peer_take(&peer, &syn) && syn.window == 65535);
 	peer_close(&peer);
@@ -289,7 +293,8 @@ static void full_table_refuses_and_reclaims(void)
 	peer_jump(&peer, 1100 * MS); /* all were retried once: the oldest gives way */
 	peer_drain(&peer);
 	put_syn(PEER_PORT + 8);
-	CU_ASSERT(COUNT(drop_tcp_full) == 1 && peer_drain(&peer) == 1 && utcp_conn_count(peer.utcp) == 8);
+	CU_ASSERT(COUNT(drop_tcp_full) == 1 && peer_drain(&peer) == 1 &&
+		  utcp_conn_count(peer.utcp) == 8);
 	peer_poll(&peer);
 	CU_ASSERT(peer.events == 0); /* nobody was told of those that never opened */
 	peer_close(&peer);
@@ -326,8 +331,9 @@ static void gives_up_calling(void)
 		size_t bytes = peer_take_frame(&peer);
 
 		if (bytes > 0 && peer.frame[13] == 6) { /* the host answers ARP, but not TCP */
-			static const uint8_t answer[] = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 6, 0, 1, 8, 0, 6, 4, 0,
-							 2, 2, 0, 0, 0, 0, 2, 10, 0, 0, 2, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1};
+			static const uint8_t answer[] = {
+				2, 0, 0, 0, 0, 1, 2, 0,	 0, 0, 0, 2, 8, 6, 0, 1, 8, 0,	6, 4, 0,
+				2, 2, 0, 0, 0, 0, 2, 10, 0, 0, 2, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1};
 
 			memcpy(frame, answer, sizeof(answer));
 			peer_put_frame(&peer, frame, sizeof(answer));
@@ -381,7 +387,8 @@ static void numbers_are_keyed(void)
 	peer.seq--;
 	peer_jump(&peer, 10 * MS);
 	put_syn(PEER_PORT);
-	CU_ASSERT(peer_take(&peer, &later) && later.seq - one.seq > 2000 && later.seq - one.seq < 3000);
+	CU_ASSERT(peer_take(&peer, &later) && later.seq - one.seq > 2000 &&
+		  later.seq - one.seq < 3000);
 	peer_close(&peer);
 	config.secret[5] = 99;
 	peer_open(&peer, &config);
@@ -400,12 +407,14 @@ static const struct suite_test tests[] = {
 	{"windows are scaled both ways", scales_windows},
 	{"data on a SYN is not acknowledged", ignores_data_on_syn},
 	{"a lost SYN-ACK is sent again, and data never at its number", lost_syn_ack_then_data},
-	{"what is written and finished before the handshake follows it", writes_before_connected_wait},
+	{"what is written and finished before the handshake follows it",
+	 writes_before_connected_wait},
 	{"a RST refuses a call at once", is_refused_at_once},
 	{"forged answers to a SYN change nothing", ignores_forged_answers_to_syn},
 	{"both sides may call at once", opens_simultaneously},
 	{"segments to nobody are answered with RST, RSTs are not", answers_nobody_with_rst},
-	{"a full table refuses, then gives up the oldest unanswered", full_table_refuses_and_reclaims},
+	{"a full table refuses, then gives up the oldest unanswered",
+	 full_table_refuses_and_reclaims},
 	{"a SYN flood spares established connections and is reaped", flood_spares_the_established},
 	{"a call that nobody answers ends after three minutes", gives_up_calling},
 	{"no port left and no place left are different errors", runs_out_of_ports_and_places},

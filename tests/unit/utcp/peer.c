@@ -165,7 +165,8 @@ bool peer_take(struct peer *peer, struct peer_segment *segment)
 	if (peer_take_frame(peer) == 0)
 		return false;
 	CU_ASSERT_FATAL(peer->frame_bytes >= ETH + IP + TCP && get16(peer->frame + 12) == 0x0800);
-	CU_ASSERT(memcmp(peer->frame, peer_mac, 6) == 0 && memcmp(peer->frame + 6, own_mac, 6) == 0);
+	CU_ASSERT(memcmp(peer->frame, peer_mac, 6) == 0 &&
+		  memcmp(peer->frame + 6, own_mac, 6) == 0);
 	total = get16(ip + 2);
 	head = (tcp[12] >> 4) * 4u;
 	CU_ASSERT_FATAL(ip[0] == 0x45 && ip[9] == 6 && total == peer->frame_bytes - ETH);
@@ -277,7 +278,8 @@ void peer_be_called(struct peer *peer)
 {
 	struct peer_segment syn;
 
-	CU_ASSERT_FATAL(utcp_connect(peer->utcp, PEER_IP, PEER_PORT, peer->now_ns, &peer->conn) == 0);
+	CU_ASSERT_FATAL(utcp_connect(peer->utcp, PEER_IP, PEER_PORT, peer->now_ns, &peer->conn) ==
+			0);
 	answer_arp(peer);
 	CU_ASSERT_FATAL(peer_take(peer, &syn));
 	CU_ASSERT_FATAL(syn.flags == SYN && syn.seq == (uint32_t)OWN_ISN && syn.bytes == 0);

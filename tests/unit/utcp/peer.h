@@ -1,8 +1,9 @@
 /*
  * peer: the other end of the link, by hand.
  *
- * Builds the frames that a test wants, feeds them to one utcp instance and reads what it answers. Shares no code with utcp:
- * headers and checksums are done here again, the slow and plain way, and every answer is verified.
+ * Builds the frames that a test wants, feeds them to one utcp instance and reads what it answers.
+ * Shares no code with utcp: headers and checksums are done here again, the slow and plain way, and
+ * every answer is verified.
  */
 #ifndef WEIR_TESTS_UTCP_PEER_H
 #define WEIR_TESTS_UTCP_PEER_H
@@ -72,7 +73,8 @@ void peer_close(struct peer *peer);
 /* Feeds a segment built from `segment`; fields left 0 are not filled in. */
 void peer_put(struct peer *peer, const struct peer_segment *segment);
 
-/* The usual segment: next in order, ACK of all, the offered window. Moves seq on by what it takes up. */
+/* The usual segment: next in order, ACK of all, the offered window. Moves seq on by what it takes
+ * up. */
 void peer_send(struct peer *peer, uint8_t flags, const void *data, size_t bytes);
 
 /* The same at another sequence number, without moving seq. */

@@ -52,7 +52,8 @@ static void delays_acks(void)
 	peer_send(&peer, ACK, full, sizeof(full));
 	CU_ASSERT(!peer_take(&peer, &answer));
 	peer_send(&peer, ACK, full, sizeof(full)); /* every second full segment at once */
-	CU_ASSERT(peer_take(&peer, &answer) && answer.ack == peer.seq && !peer_take(&peer, &answer));
+	CU_ASSERT(peer_take(&peer, &answer) && answer.ack == peer.seq &&
+		  !peer_take(&peer, &answer));
 	peer_close(&peer);
 }
 
@@ -119,7 +120,8 @@ static void all_orders(void)
 	CU_ASSERT(orders == 120);
 }
 
-/* Segments of random places and lengths over each other, duplicates too; the stream is what it is. */
+/* Segments of random places and lengths over each other, duplicates too; the stream is what it is.
+ */
 static void overlaps(void)
 {
 	struct random random = {1};
@@ -139,7 +141,8 @@ static void overlaps(void)
 
 			if (i > 300)
 				at = 0, bytes = sizeof(stream);
-			peer_send_at(&peer, first + at, ACK, stream + at, bytes < 60 || i > 300 ? bytes : 60);
+			peer_send_at(&peer, first + at, ACK, stream + at,
+				     bytes < 60 || i > 300 ? bytes : 60);
 			peer_drain(&peer);
 			if (random_chance(&random, 300))
 				have += peer_app_read(&peer, got + have, sizeof(got) - have);
@@ -154,7 +157,8 @@ static void delivers_only_the_new_tail(void)
 {
 	open_connected(256);
 	peer_send(&peer, ACK, "abcd", 4);
-	peer_send_at(&peer, peer.seq - 4, ACK, "XXXXefgh", 8); /* same numbers, other bytes: the first stand */
+	peer_send_at(&peer, peer.seq - 4, ACK, "XXXXefgh",
+		     8); /* same numbers, other bytes: the first stand */
 	peer.seq += 4;
 	CU_ASSERT(app_reads("abcdefgh"));
 	peer_send_at(&peer, peer.seq - 2, ACK, "gh", 2);
@@ -196,7 +200,8 @@ static void gaps_are_told_at_once(void)
 	for (unsigned i = 1; i <= 3; i++) /* within one turn, and yet the peer can count three */
 		peer_send_at(&peer, peer.seq + 10 * i, ACK, "0123456789", 10);
 	for (unsigned i = 0; i < 3; i++)
-		CU_ASSERT(peer_take(&peer, &answer) && answer.flags == ACK && answer.ack == peer.seq);
+		CU_ASSERT(peer_take(&peer, &answer) && answer.flags == ACK &&
+			  answer.ack == peer.seq);
 	CU_ASSERT(!peer_take(&peer, &answer));
 	peer_send(&peer, ACK, "0123456789", 10);
 	CU_ASSERT(peer_take(&peer, &answer) && answer.ack == peer.seq + 30);
@@ -305,7 +310,8 @@ static const struct suite_test tests[] = {
 	{"out of order the later bytes win", later_bytes_win_out_of_order},
 	{"a flood of one-byte segments out of order is bounded", one_byte_flood_is_bounded},
 	{"each segment behind a gap gets its own ACK", gaps_are_told_at_once},
-	{"the window closes, stays closed for little, and is never exceeded", never_promises_what_it_has_not},
+	{"the window closes, stays closed for little, and is never exceeded",
+	 never_promises_what_it_has_not},
 	{"what lies beyond the window is cut off, its FIN too", cuts_at_the_window},
 	{"the urgent pointer changes nothing", urgent_is_ignored},
 	{"reads of any size over the ring's edge keep the stream", random_reads_over_the_edge},

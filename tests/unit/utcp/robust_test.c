@@ -111,7 +111,8 @@ static void forged_acks_are_challenged(void)
 	peer_jump(&peer, 2 * MS);
 	CU_ASSERT(peer_take(&peer, &out) && out.ack == peer.seq);
 	peer_poll(&peer);
-	CU_ASSERT(peer.events == UTCP_READABLE && COUNT(in_bytes) == 4 && COUNT(challenge_acks) == 2);
+	CU_ASSERT(peer.events == UTCP_READABLE && COUNT(in_bytes) == 4 &&
+		  COUNT(challenge_acks) == 2);
 	peer_close(&peer);
 }
 
@@ -185,7 +186,8 @@ static void answers_are_bounded(void)
 	peer.own_port = 1;
 	for (unsigned i = 0; i < 1000; i++)
 		peer_send_at(&peer, i, ACK, NULL, 0);
-	CU_ASSERT(peer_drain(&peer) == 64 && COUNT(out_lost) == 1000 - 64 && COUNT(no_listener) == 1000);
+	CU_ASSERT(peer_drain(&peer) == 64 && COUNT(out_lost) == 1000 - 64 &&
+		  COUNT(no_listener) == 1000);
 	peer.own_port = OWN_PORT;
 	CU_ASSERT(still_works());
 	peer_close(&peer);
@@ -232,7 +234,8 @@ static void survives_any_segment(void)
 				.port = (uint16_t)(PEER_PORT + random_chance(&random, 100)),
 				.own_port = OWN_PORT,
 				.flags = (uint8_t)(random_next(&random) &
-						   (random_chance(&random, 100) ? 0xff : ~(RST | SYN))),
+						   (random_chance(&random, 100) ? 0xff
+										: ~(RST | SYN))),
 				.data = data,
 				.bytes = random_below(&random, 30)};
 
@@ -259,9 +262,11 @@ static const struct suite_test tests[] = {
 	{"a RST at exactly the next number resets", exact_rst_resets},
 	{"a RST elsewhere in the window is challenged", near_rst_is_challenged},
 	{"a RST outside the window is dropped", far_rst_is_dropped},
-	{"a SYN on an established connection is challenged, in and out of the window", syn_is_challenged},
+	{"a SYN on an established connection is challenged, in and out of the window",
+	 syn_is_challenged},
 	{"challenges are bounded in rate", challenges_are_bounded},
-	{"ACKs of what was never sent or long gone are challenged, their data dropped", forged_acks_are_challenged},
+	{"ACKs of what was never sent or long gone are challenged, their data dropped",
+	 forged_acks_are_challenged},
 	{"segments without ACK are dropped", segments_without_ack_are_dropped},
 	{"two ends that disagree fall silent", acks_do_not_make_war},
 	{"an ACK of what was not yet sent gains nothing", optimistic_acks_gain_nothing},

@@ -42,7 +42,8 @@ static void has_floor_and_ceiling(void)
 	for (unsigned i = 0; i < 50; i++)
 		rtt_sample(&rtt, 1000, 200 * MS);
 	CU_ASSERT(rtt_timeout(&rtt, 0) == 200 * MS && rtt_timeout(&rtt, 1) == 400 * MS);
-	CU_ASSERT(rtt_timeout(&rtt, 20) == RTT_RTO_MAX_NS && rtt_timeout(&rtt, 255) == RTT_RTO_MAX_NS);
+	CU_ASSERT(rtt_timeout(&rtt, 20) == RTT_RTO_MAX_NS &&
+		  rtt_timeout(&rtt, 255) == RTT_RTO_MAX_NS);
 	rtt_sample(&rtt, 1000000 * MS, 200 * MS);
 	CU_ASSERT(rtt_timeout(&rtt, 0) == RTT_RTO_MAX_NS);
 }

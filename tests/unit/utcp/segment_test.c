@@ -10,11 +10,8 @@
 
 static enum segment_status parse_options(const uint8_t *options, size_t bytes, struct segment *out)
 {
-	struct peer_segment syn = {.port = 1,
-				   .own_port = 2,
-				   .flags = SYN,
-				   .options = options,
-				   .options_bytes = bytes};
+	struct peer_segment syn = {
+		.port = 1, .own_port = 2, .flags = SYN, .options = options, .options_bytes = bytes};
 	uint8_t frame[FRAME_ROOM];
 	size_t total = peer_build(&syn, frame);
 
@@ -24,7 +21,8 @@ static enum segment_status parse_options(const uint8_t *options, size_t bytes, s
 static void reads_options(void)
 {
 	static const uint8_t both[] = {1, 3, 3, 7, 2, 4, 5, 0xb4};
-	static const uint8_t unknown[] = {99, 6, 1, 2, 3, 4, 8, 10, 0, 0, 0, 0, 0, 0, 0, 0, 2, 4, 2, 0x18};
+	static const uint8_t unknown[] = {99, 6, 1, 2, 3, 4, 8, 10, 0, 0,
+					  0,  0, 0, 0, 0, 0, 2, 4,  2, 0x18};
 	static const uint8_t ended[] = {0, 2, 4, 9, 9, 9, 9, 9};
 	static const uint8_t steep[] = {3, 3, 255, 1};
 	struct segment s;
@@ -73,7 +71,8 @@ static void survives_random_options(void)
 static void refuses_odd_headers(void)
 {
 	static const uint8_t odd[] = {SYN | FIN, SYN | RST, SYN | FIN | RST | PSH | ACK | URG};
-	struct peer_segment s = {.port = 1, .own_port = 2, .flags = ACK, .data = (const uint8_t *)"x", .bytes = 1};
+	struct peer_segment s = {
+		.port = 1, .own_port = 2, .flags = ACK, .data = (const uint8_t *)"x", .bytes = 1};
 	uint8_t frame[FRAME_ROOM];
 	struct segment out;
 	size_t bytes = peer_build(&s, frame);
@@ -99,7 +98,8 @@ static void refuses_odd_headers(void)
 static void finds_every_flipped_bit(void)
 {
 	static const uint8_t data[33] = "thirty-three bytes, an odd count";
-	struct peer_segment s = {.port = 1, .own_port = 2, .flags = ACK, .data = data, .bytes = sizeof(data)};
+	struct peer_segment s = {
+		.port = 1, .own_port = 2, .flags = ACK, .data = data, .bytes = sizeof(data)};
 	uint8_t frame[FRAME_ROOM];
 	size_t bytes = peer_build(&s, frame);
 	struct segment out;
@@ -129,10 +129,12 @@ static void sums_as_the_plain_way(void)
 }
 
 static const struct suite_test tests[] = {
-	{"MSS and window scale are read, the unknown is skipped, a scale above 14 is 14", reads_options},
+	{"MSS and window scale are read, the unknown is skipped, a scale above 14 is 14",
+	 reads_options},
 	{"options of length 0, 1, or past the end are refused", refuses_bad_options},
 	{"random options end in an answer", survives_random_options},
-	{"bad data offsets, flags that exclude each other and port 0 are refused", refuses_odd_headers},
+	{"bad data offsets, flags that exclude each other and port 0 are refused",
+	 refuses_odd_headers},
 	{"any flipped bit of a segment is found", finds_every_flipped_bit},
 	{"the fast checksum equals the plain one for every length", sums_as_the_plain_way},
 };

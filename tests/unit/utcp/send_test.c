@@ -178,7 +178,8 @@ static void probes_a_closed_window(void)
 	peer_app_write(&peer, data, 100);
 	CU_ASSERT(!peer_take(&peer, &out));
 	last = peer.now_ns;
-	for (unsigned i = 0; i < 1000 && COUNT(probes) < 20; i++) { /* for as long as the peer answers */
+	for (unsigned i = 0; i < 1000 && COUNT(probes) < 20;
+	     i++) { /* for as long as the peer answers */
 		peer_jump(&peer, utcp_deadline(peer.utcp) - peer.now_ns);
 		if (!peer_take(&peer, &out))
 			continue;
@@ -342,7 +343,8 @@ static const struct suite_test tests[] = {
 	{"ten segments leave at first, then slow start", keeps_to_the_initial_window},
 	{"a refused write is told once, when it fits", tells_when_writable},
 	{"an unanswered segment is sent again, ever later, until R2", backs_off_and_gives_up},
-	{"after a timeout all is sent again from the first, one segment at first", resends_after_timeout_from_the_first},
+	{"after a timeout all is sent again from the first, one segment at first",
+	 resends_after_timeout_from_the_first},
 	{"three duplicate ACKs resend at once, partial ACKs the next", resends_fast},
 	{"window updates and data are no duplicate ACKs", window_changes_are_no_duplicates},
 	{"a closed window is probed for as long as the peer answers", probes_a_closed_window},

@@ -21,8 +21,16 @@ static unsigned fire(struct timer_wheel *wheel, uint64_t now_ns)
 
 static void fires_in_time(void)
 {
-	static const uint64_t distances[] = {0, 1, TICK, 63 * TICK, 64 * TICK, 65 * TICK + 7, 4097 * TICK,
-					     300000 * TICK, 20000000 * TICK, 2000000000 * TICK};
+	static const uint64_t distances[] = {0,
+					     1,
+					     TICK,
+					     63 * TICK,
+					     64 * TICK,
+					     65 * TICK + 7,
+					     4097 * TICK,
+					     300000 * TICK,
+					     20000000 * TICK,
+					     2000000000 * TICK};
 	struct timer_wheel wheel;
 	struct timer timer;
 
