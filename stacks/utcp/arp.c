@@ -103,15 +103,18 @@ bool arp_input(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t n
 	const uint8_t *arp = frame + ETH_BYTES;
 	struct arp_entry *entry;
 	uint32_t sender_ip;
+	uint16_t operation;
 
 	if (!well_formed(arp, bytes - ETH_BYTES))
 		return false;
 	sender_ip = bytes_get_be32(arp + ARP_SENDER_IP);
-	if (bytes_get_be32(arp + ARP_TARGET_IP) != utcp->config.ip ||
-	    !utcp_reachable(utcp, sender_ip) || (arp[ARP_SENDER_MAC] & 1))
-		return false; /* also a group address as its own: no host has one */
+	operation = bytes_get_be16(arp + ARP_OPERATION);
+	if (bytes_get_be32(arp + ARP_TARGET_IP) != utcp->config.ip || (arp[ARP_SENDER_MAC] & 1))
+		return false; /* not for us, or from a group address, which no host has */
+	if (!utcp_reachable(utcp, sender_ip) && !(sender_ip == 0 && operation == ARP_REQUEST))
+		return false; /* 0: who asks whether our address is free is told (RFC 5227 2.4) */
 	entry = find(&utcp->arp, sender_ip);
-	switch (bytes_get_be16(arp + ARP_OPERATION)) {
+	switch (operation) {
 	case ARP_REQUEST:
 		return take_request(utcp, arp, entry, now_ns);
 	case ARP_REPLY:

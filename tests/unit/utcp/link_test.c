@@ -307,10 +307,15 @@ static void answers_arp(void)
 	put_arp(1, PEER_IP, 2, OWN_IP);
 	CU_ASSERT_FATAL(peer_take_frame(&peer) == ETH + 28);
 	CU_ASSERT(peer.frame[ETH + 7] == 2 && peer.frame[5] == 2 && peer.frame[ETH + 13] == 1);
-	CU_ASSERT(COUNT(in_arp) == 1);
+	put_arp(1, 0, 2, OWN_IP); /* is this address free? */
+	CU_ASSERT(peer_take_frame(&peer) == ETH + 28 && COUNT(in_arp) == 2);
+	put_arp(2, 0, 2, OWN_IP);
+	put_arp(1, 0x0b000001, 2, OWN_IP);
+	put_arp(1, OWN_IP, 2, OWN_IP); /* somebody else has our address */
+	CU_ASSERT(COUNT(drop_arp) == 3);
 	put_arp(1, PEER_IP, 2, OWN_IP + 5);
 	put_arp(3, PEER_IP, 2, OWN_IP);
-	CU_ASSERT(peer_take_frame(&peer) == 0 && COUNT(drop_arp) == 2);
+	CU_ASSERT(peer_take_frame(&peer) == 0 && COUNT(drop_arp) == 5);
 	peer_close(&peer);
 }
 

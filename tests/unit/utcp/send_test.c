@@ -227,6 +227,22 @@ static void unanswered_probes_give_up(void)
 	peer_close(&peer);
 }
 
+/* RFC 9293 3.10.7.4: of two segments that cross, the newer one's window stands. */
+static void old_segments_do_not_set_the_window(void)
+{
+	struct peer_segment out;
+
+	open_connected();
+	peer.window = 0;
+	peer_send_at(&peer, peer.seq + 5, ACK, "later", 5);
+	peer.window = 60000;
+	peer_send_at(&peer, peer.seq, ACK, "first", 5);
+	peer_drain(&peer);
+	peer_app_write(&peer, data, 100);
+	CU_ASSERT(!peer_take(&peer, &out));
+	peer_close(&peer);
+}
+
 static void sends_nothing_silly(void)
 {
 	struct peer_segment out;
@@ -350,6 +366,7 @@ static const struct suite_test tests[] = {
 	{"a closed window is probed for as long as the peer answers", probes_a_closed_window},
 	{"a lost window update is found by a probe", lost_window_update_is_found},
 	{"unanswered probes give up", unanswered_probes_give_up},
+	{"the window of an older segment does not count", old_segments_do_not_set_the_window},
 	{"a sliver of window is not filled until the override", sends_nothing_silly},
 	{"small writes leave at once", small_writes_do_not_wait},
 	{"a window taken back stalls nothing", survives_a_shrinking_window},
