@@ -152,6 +152,16 @@ static void fin_waits_for_data(void)
 	peer_close(&peer);
 }
 
+static void fin_waits_alone(void)
+{
+	open_connected();
+	peer_send_at(&peer, peer.seq + 3, FIN | ACK, NULL, 0);
+	peer_send(&peer, ACK, "abc", 3);
+	peer_poll(&peer);
+	CU_ASSERT(peer.events == (UTCP_READABLE | UTCP_FINISHED));
+	peer_close(&peer);
+}
+
 static void fin_is_taken_once(void)
 {
 	struct peer_segment out;
@@ -405,6 +415,7 @@ static const struct suite_test tests[] = {
 	{"both close at once", both_close_at_once},
 	{"a FIN may bring the ACK of ours", fin_acks_fin_and_ours},
 	{"a FIN ahead of data waits, and nothing comes after it", fin_waits_for_data},
+	{"a FIN that alone came early is taken with the data before it", fin_waits_alone},
 	{"a FIN is taken once, with data and without", fin_is_taken_once},
 	{"a FIN before data that has come is ignored", a_fin_before_data_is_a_lie},
 	{"our FIN is sent again, with data and alone", fin_is_sent_again},

@@ -161,6 +161,8 @@ static void window_changes_are_no_duplicates(void)
 	}
 	for (unsigned i = 0; i < 5; i++)
 		peer_send(&peer, ACK, "x", 1);
+	for (unsigned i = 0; i < 5; i++)
+		peer_send_at(&peer, peer.seq + 10, ACK, "ahead", 5);
 	CU_ASSERT(COUNT(dup_acks) == 0);
 	while (peer_take(&peer, &out))
 		CU_ASSERT(out.bytes == 0);
