@@ -75,22 +75,15 @@ struct utcp_conn {
 	uint16_t mss;	   /* most payload of a segment to the peer */
 	uint8_t snd_scale; /* the peer's windows are shifted left by this */
 	uint8_t rcv_scale; /* ours right by this; both 0 unless both sides offered (RFC 7323 2.2) */
-	bool scale_ok;
-	bool unresolved; /* waits for ARP: nothing can be sent */
-	bool active;	 /* we called */
-	bool fin_queued; /* the application finished: FIN follows the committed bytes */
+	bool unresolved;   /* waits for ARP: nothing can be sent */
+	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;
-	bool fin_known;	    /* the peer's FIN was seen, perhaps ahead of data, */
-	uint32_t fin_seq;   /* here */
-	bool resend_head;   /* the first unacknowledged segment is to be sent again (RFC 6582) */
-	bool probe_due;	    /* a segment that makes the peer answer is to be sent */
-	bool push_small;    /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
-	uint8_t backoff;    /* doublings of the timeout */
-	uint8_t retries;    /* timeouts without a word from the peer */
-	uint8_t challenges; /* challenge ACKs in the second that began at challenge_at */
-	uint64_t challenge_at;
-	uint32_t iss;
-	uint32_t irs;
+	bool fin_known;	  /* the peer's FIN was seen, perhaps ahead of data, at fin_seq */
+	bool resend_head; /* the first unacknowledged segment is to be sent again (RFC 6582) */
+	bool probe_due;	  /* a segment that makes the peer answer is to be sent */
+	bool push_small;  /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
+	uint8_t backoff;  /* doublings of the timeout */
+	uint8_t retries;  /* timeouts without a word from the peer */
 	uint32_t snd_wl1; /* seq and ack of the last window update (RFC 9293 3.3.1) */
 	uint32_t snd_wl2;
 	uint32_t snd_wnd_max; /* the largest window ever offered */
@@ -98,9 +91,18 @@ struct utcp_conn {
 	uint64_t sent_at;     /* when data was last sent, ns (RFC 5681 4.1) */
 	struct congestion congestion;
 	struct rtt rtt;
-	struct reassembly reassembly;
-	struct list life_link; /* on utcp.half_open or utcp.time_wait, oldest first */
 	struct segment_head head;
+	struct reassembly reassembly;
+
+	/* Looked at when it begins, ends or goes astray. */
+	bool active;	    /* we called */
+	bool scale_ok;	    /* the peer offered window scale */
+	uint8_t challenges; /* challenge ACKs in the second that began at challenge_at */
+	uint64_t challenge_at;
+	uint32_t iss;
+	uint32_t irs;
+	uint32_t fin_seq;
+	struct list life_link; /* on utcp.half_open or utcp.time_wait, oldest first */
 };
 
 /*

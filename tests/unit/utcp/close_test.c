@@ -53,6 +53,10 @@ static void we_close_first(void)
 	CU_ASSERT(peer_take(&peer, &out) && out.flags == ACK && out.ack == peer.seq);
 	peer_jump(&peer, 900 * MS);
 	CU_ASSERT(utcp_conn_count(peer.utcp) == 1);
+	peer_send_at(&peer, peer.seq - 1, FIN | ACK, NULL, 0); /* and again: the time begins anew */
+	CU_ASSERT(peer_take(&peer, &out));
+	peer_jump(&peer, 900 * MS);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 1);
 	peer_jump(&peer, 200 * MS);
 	CU_ASSERT(utcp_conn_count(peer.utcp) == 0 && peer.closed == 1 && COUNT(closed) == 1);
 	peer_close(&peer);

@@ -221,6 +221,8 @@ static void never_promises_what_it_has_not(void)
 	CU_ASSERT(peer_take(&peer, &answer) && answer.ack == peer.seq && answer.window == 0);
 	CU_ASSERT(peer_app_read(&peer, got, 100) == 100); /* too little to be worth a word */
 	CU_ASSERT(!peer_take(&peer, &answer));
+	peer_send_at(&peer, peer.seq - 1, ACK, data, 1); /* nor worth a silly window when asked */
+	CU_ASSERT(peer_take(&peer, &answer) && answer.window == 0);
 	CU_ASSERT(peer_app_read(&peer, got, 500) == 500);
 	CU_ASSERT(peer_take(&peer, &answer) && answer.window == 600);
 	peer_send(&peer, ACK, data, 600);
