@@ -148,6 +148,46 @@ static void resends_fast(void)
 	peer_close(&peer);
 }
 
+static void resends_the_last_with_its_fin(void)
+{
+	struct peer_segment out;
+
+	open_connected();
+	peer_app_write(&peer, data, 6000);
+	utcp_finish(peer.utcp, peer.conn);
+	CU_ASSERT(peer_drain(&peer) == 5);
+	for (unsigned i = 0; i < 3; i++)
+		peer_send(&peer, ACK, NULL, 0);
+	CU_ASSERT(peer_take(&peer, &out) && out.seq == peer.ack && !(out.flags & FIN));
+	acknowledge(peer.ack + 4 * 1460);
+	CU_ASSERT(peer_take(&peer, &out) && out.seq == peer.ack && out.bytes == 160);
+	CU_ASSERT(out.flags == (FIN | PSH | ACK) && !peer_take(&peer, &out));
+	acknowledge(peer.ack + 161);
+	CU_ASSERT(!peer_take(&peer, &out));
+	peer_close(&peer);
+}
+
+/* Karn: the ACK might be of either, and would stretch the timeout. */
+static void what_was_resent_is_not_timed(void)
+{
+	struct peer_segment out;
+
+	open_connected();
+	peer_app_write(&peer, data, 1460);
+	CU_ASSERT(peer_take(&peer, &out));
+	peer_jump(&peer, 100 * MS);
+	for (unsigned i = 0; i < 3; i++)
+		peer_send(&peer, ACK, NULL, 0);
+	CU_ASSERT(peer_take(&peer, &out) && COUNT(fast_retransmits) == 1);
+	peer_jump(&peer, 90 * MS);
+	acknowledge(peer.ack + 1460);
+	peer_app_write(&peer, data, 100);
+	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 100);
+	peer_jump(&peer, 201 * MS);
+	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 100);
+	peer_close(&peer);
+}
+
 static void window_changes_are_no_duplicates(void)
 {
 	struct peer_segment out;
@@ -258,6 +298,29 @@ static void sends_nothing_silly(void)
 		peer_jump(&peer, utcp_deadline(peer.utcp) - peer.now_ns);
 	while (!peer_take(&peer, &out));
 	CU_ASSERT(out.bytes == 100); /* the override */
+	acknowledge(peer.ack + 100);
+	CU_ASSERT(!peer_take(&peer, &out)); /* which counts once */
+	peer_close(&peer);
+}
+
+/* The wait for a window must not become the timeout of what the window then lets out. */
+static void a_new_window_begins_a_new_timeout(void)
+{
+	struct peer_segment out;
+
+	open_connected();
+	peer.window = 100;
+	peer_send(&peer, ACK, NULL, 0);
+	peer_app_write(&peer, data, 2000);
+	CU_ASSERT(!peer_take(&peer, &out));
+	peer_jump(&peer, 150 * MS);
+	peer.window = 60000;
+	peer_send(&peer, ACK, NULL, 0);
+	CU_ASSERT(peer_drain(&peer) == 2);
+	peer_jump(&peer, 150 * MS);
+	CU_ASSERT(!peer_take(&peer, &out) && COUNT(timeouts) == 0);
+	peer_jump(&peer, 60 * MS);
+	CU_ASSERT(peer_take(&peer, &out) && COUNT(timeouts) == 1);
 	peer_close(&peer);
 }
 
@@ -361,12 +424,15 @@ static const struct suite_test tests[] = {
 	{"after a timeout all is sent again from the first, one segment at first",
 	 resends_after_timeout_from_the_first},
 	{"three duplicate ACKs resend at once, partial ACKs the next", resends_fast},
+	{"the last segment is resent with its FIN", resends_the_last_with_its_fin},
+	{"what was resent is not timed", what_was_resent_is_not_timed},
 	{"window updates and data are no duplicate ACKs", window_changes_are_no_duplicates},
 	{"a closed window is probed for as long as the peer answers", probes_a_closed_window},
 	{"a lost window update is found by a probe", lost_window_update_is_found},
 	{"unanswered probes give up", unanswered_probes_give_up},
 	{"the window of an older segment does not count", old_segments_do_not_set_the_window},
 	{"a sliver of window is not filled until the override", sends_nothing_silly},
+	{"a window that opens begins a new timeout", a_new_window_begins_a_new_timeout},
 	{"small writes leave at once", small_writes_do_not_wait},
 	{"a window taken back stalls nothing", survives_a_shrinking_window},
 	{"a jump of 5 s fires each timer once", a_jump_fires_each_timer_once},
