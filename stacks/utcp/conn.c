@@ -25,7 +25,7 @@ static const char *const names[CONN_STATE_COUNT] = {
 	"FIN-WAIT-2", "CLOSE-WAIT", "CLOSING",	    "LAST-ACK",	   "TIME-WAIT",
 };
 
-void conn_init(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, uint32_t send_bytes)
+void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, uint32_t send_bytes)
 {
 	CHECK(memory != NULL);
 	memset(conn, 0, sizeof(*conn));
