@@ -106,6 +106,7 @@ static void conn_destroy(struct memory_conn *conn)
 	list_remove(&conn->sending);
 	list_remove(&conn->dead);
 	slab_release(&memory->buffers, conn->recv.base);
+	conn->owner = NULL; /* marks the slot free for memory_close */
 	slab_release(&memory->conns, conn);
 }
 
@@ -311,7 +312,6 @@ static void memory_close(struct tp *tp)
 			conn_close(conn->peer, TP_RESET);
 		if (conn->owner)
 			conn_destroy(conn);
-		conn->owner = NULL;
 	}
 	list_remove(&memory->instances);
 	slab_destroy(&memory->buffers);
@@ -325,12 +325,8 @@ static void release_dead(struct memory *memory)
 {
 	struct list *link;
 
-	while ((link = list_pop(&memory->dead))) {
-		struct memory_conn *conn = list_member(link, struct memory_conn, dead);
-
-		conn_destroy(conn);
-		conn->owner = NULL;
-	}
+	while ((link = list_pop(&memory->dead)))
+		conn_destroy(list_member(link, struct memory_conn, dead));
 }
 
 static void send_marked(struct memory *memory)
