@@ -102,6 +102,7 @@ void full_server_refuses_newcomers(void)
 	/* a place becomes free: the newcomer gets it if its stack still tries, else the next one does */
 	tp_abort(first_client->tp, first_client->conn);
 	CU_ASSERT_TRUE(world_until(&world, first_server, TP_CLOSED));
+	world_idle(&world);
 	later = extra->bits & TP_CLOSED ? world_connect(&world) : extra;
 	CU_ASSERT_PTR_NOT_NULL_FATAL(later);
 	CU_ASSERT_TRUE(world_until(&world, later, TP_CONNECTED));
