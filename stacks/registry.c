@@ -39,7 +39,8 @@ static const struct stack stacks[] = {
 		.name = "memory",
 		.ops = &memory_ops,
 		.devices = "",
-		.about = "two instances in one process; the reference for tests, not for measurements",
+		.about = "two instances in one process; the reference for tests, not for "
+			 "measurements",
 	},
 };
 
@@ -56,8 +57,9 @@ static int fail_unknown(const char *name, struct tp_error *error)
 
 	for (unsigned i = 0; i < count; i++)
 		names[i] = stacks[i].name;
-	return tp_fail(error, -ENOENT, "unknown stack '%s'; did you mean '%s'? `weir stacks` lists all",
-		       name, nearest_of(name, names, count));
+	return tp_fail(error, -ENOENT,
+		       "unknown stack '%s'; did you mean '%s'? `weir stacks` lists all", name,
+		       nearest_of(name, names, count));
 }
 
 int stack_find(const char *spec, const struct stack **stack_out, const char **device_out,

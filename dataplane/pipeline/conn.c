@@ -63,7 +63,8 @@ static enum step cut_short(struct conn_world *world, struct conn *conn)
 {
 	world->counters->cut_short++;
 	if (conn->state == CONN_RESPOND && !conn->head_due) {
-		/* half a response is out: only a reset tells the peer that the rest will not come */
+		/* half a response is out: only a reset tells the peer that the rest will not come
+		 */
 		conn_abort(world, conn);
 		return STEP_WAIT;
 	}
@@ -162,11 +163,14 @@ static void complete_response(struct conn_world *world, struct conn *conn)
 		write_queued(world, conn);
 }
 
-/* Produces the next chunk of the response; a response within LIMIT_CHUNK_BYTES is one chunk, head and all. */
-static enum step step_respond(struct conn_world *world, struct conn *conn, struct span_reader *reader)
+/* Produces the next chunk of the response; a response within LIMIT_CHUNK_BYTES is one chunk, head
+ * and all. */
+static enum step step_respond(struct conn_world *world, struct conn *conn,
+			      struct span_reader *reader)
 {
 	const struct handler *handler = &world->config.handler;
-	size_t body = conn->response_left < LIMIT_CHUNK_BYTES ? conn->response_left : LIMIT_CHUNK_BYTES;
+	size_t body =
+		conn->response_left < LIMIT_CHUNK_BYTES ? conn->response_left : LIMIT_CHUNK_BYTES;
 	size_t bytes = body + (conn->head_due ? FRAME_HEAD_BYTES : 0);
 	struct room_writer writer;
 	struct room rooms[2];

@@ -1,14 +1,15 @@
 /*
  * conn: one served connection, as a state machine over lent bytes.
  *
- * A visit lets a connection use what has been received: decode requests, produce responses into the transport's
- * send memory, write by the delivery policy. A visit ends when input or send memory is short, or when the
- * connection has had its share of the turn; whatever is queued has then been written.
+ * A visit lets a connection use what has been received: decode requests, produce responses into the
+ * transport's send memory, write by the delivery policy. A visit ends when input or send memory is
+ * short, or when the connection has had its share of the turn; whatever is queued has then been
+ * written.
  *
- *	HEAD --head decoded--> BODY --body dropped--> RESPOND --response complete--> HEAD
- *	  \--head of a request whose body is used-----^
- *	  \--malformed head--> REJECT --error frame written--> ENDED
- *	  \--peer finished or server drains--> ENDED --> (closed by the transport)
+ * 	HEAD --head decoded--> BODY --body dropped--> RESPOND --response complete--> HEAD
+ * 	  \--head of a request whose body is used-----^
+ * 	  \--malformed head--> REJECT --error frame written--> ENDED
+ * 	  \--peer finished or server drains--> ENDED --> (closed by the transport)
  *
  * Plane: turn. The server owns the memory.
  */
@@ -38,18 +39,18 @@ struct conn {
 	struct tp_conn *handle;
 	enum conn_state state;
 	bool peer_finished;
-	bool aborted;		  /* the transport may not be asked about it again */
-	bool head_due;		  /* RESPOND: the response's head is not encoded yet */
+	bool aborted;		   /* the transport may not be asked about it again */
+	bool head_due;		   /* RESPOND: the response's head is not encoded yet */
 	struct frame_head request; /* the request being served */
-	uint32_t request_left;	  /* its body bytes not yet taken */
-	uint32_t response_left;	  /* body bytes not yet produced */
-	enum frame_status fault;  /* REJECT: why */
-	uint64_t queued_bytes;	  /* committed since the last write */
-	uint64_t dropped_bytes;	  /* ENDED: input thrown away */
-	uint64_t linger_until_ns; /* ENDED after an error: when to reset; 0 if never */
-	struct list all;	  /* in the server's list of connections */
-	struct list ready;	  /* in the list of those to visit without an event, or none */
-	struct list lingering;	  /* in the list of those that linger, or none */
+	uint32_t request_left;	   /* its body bytes not yet taken */
+	uint32_t response_left;	   /* body bytes not yet produced */
+	enum frame_status fault;   /* REJECT: why */
+	uint64_t queued_bytes;	   /* committed since the last write */
+	uint64_t dropped_bytes;	   /* ENDED: input thrown away */
+	uint64_t linger_until_ns;  /* ENDED after an error: when to reset; 0 if never */
+	struct list all;	   /* in the server's list of connections */
+	struct list ready;	   /* in the list of those to visit without an event, or none */
+	struct list lingering;	   /* in the list of those that linger, or none */
 };
 
 /* What the connections of one server share. */

@@ -37,8 +37,8 @@ int server_create(const struct server_config *config, struct tp *tp, struct serv
 	list_init(&server->all);
 	list_init(&server->ready);
 	list_init(&server->lingering);
-	server->world = (struct conn_world){
-		.tp = tp, .config = *config, .counters = &server->counters};
+	server->world =
+		(struct conn_world){.tp = tp, .config = *config, .counters = &server->counters};
 	if (server->world.config.frame_max == 0)
 		server->world.config.frame_max = LIMIT_FRAME_BYTES;
 	if (server->world.config.turn_requests == 0)

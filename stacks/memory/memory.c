@@ -76,7 +76,8 @@ void memory_net_destroy(struct memory_net *net)
 	free(net);
 }
 
-/* --- connections ------------------------------------------------------------------------------------ */
+/* --- connections
+ * ------------------------------------------------------------------------------------ */
 
 static struct memory_conn *conn_create(struct memory *memory, void *user)
 {
@@ -118,7 +119,8 @@ static void conn_report(struct memory_conn *conn, enum tp_event_bits bits)
 		list_push(&conn->owner->pending, &conn->pending);
 }
 
-/* Ends it; what is still to be sent is dropped, what was received can be read until the handle dies. */
+/* Ends it; what is still to be sent is dropped, what was received can be read until the handle
+ * dies. */
 static void conn_close(struct memory_conn *conn, enum tp_reason reason)
 {
 	if (conn->closed)
@@ -200,7 +202,9 @@ static void conn_send(struct memory_conn *conn)
 		move_finish(conn, conn->peer);
 }
 
-/* --- setup ------------------------------------------------------------------------------------------------ */
+/* --- setup
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static int memory_open(const struct tp_config *config, struct tp **tp_out, struct tp_error *error)
 {
@@ -208,7 +212,8 @@ static int memory_open(const struct tp_config *config, struct tp **tp_out, struc
 	struct memory *memory;
 
 	if (!config->shared)
-		return tp_fail(error, -EINVAL, "memory: no network is shared; the stack is for tests");
+		return tp_fail(error, -EINVAL,
+			       "memory: no network is shared; the stack is for tests");
 	memory = calloc(1, sizeof(*memory));
 	if (!memory)
 		return tp_fail(error, -ENOMEM, "memory: no memory for an instance");
@@ -217,7 +222,8 @@ static int memory_open(const struct tp_config *config, struct tp **tp_out, struc
 			(size_t)limits->recv_bytes + limits->send_bytes) < 0) {
 		slab_destroy(&memory->conns);
 		free(memory);
-		return tp_fail(error, -ENOMEM, "memory: no memory for %u connections", limits->conn_max);
+		return tp_fail(error, -ENOMEM, "memory: no memory for %u connections",
+			       limits->conn_max);
 	}
 	memory->tp.ops = &memory_ops;
 	memory->net = config->shared;
@@ -257,7 +263,8 @@ static int memory_listen(struct tp *tp, const struct tp_addr *addr, struct tp_er
 	struct memory *memory = memory_of(tp);
 
 	if (find_listener(memory->net, addr->port))
-		return tp_fail(error, -EADDRINUSE, "memory: port %u is listened to already", addr->port);
+		return tp_fail(error, -EADDRINUSE, "memory: port %u is listened to already",
+			       addr->port);
 	if (memory->listener_count == LISTENERS_MAX)
 		return tp_fail(error, -ENOSPC, "memory: at most %d listeners an instance",
 			       LISTENERS_MAX);
@@ -319,7 +326,9 @@ static void memory_close(struct tp *tp)
 	free(memory);
 }
 
-/* --- turn ------------------------------------------------------------------------------------------------- */
+/* --- turn
+ * -------------------------------------------------------------------------------------------------
+ */
 
 static void release_dead(struct memory *memory)
 {
@@ -371,7 +380,8 @@ static unsigned memory_poll(struct tp *tp, struct tp_event *events, unsigned roo
 	return count;
 }
 
-static unsigned memory_peek(struct tp *tp, struct tp_conn *handle, struct span *spans, unsigned room)
+static unsigned memory_peek(struct tp *tp, struct tp_conn *handle, struct span *spans,
+			    unsigned room)
 {
 	struct memory_conn *conn = conn_of(handle);
 	struct span both[2];
@@ -392,7 +402,8 @@ static void memory_consume(struct tp *tp, struct tp_conn *handle, size_t bytes)
 		list_push(&conn->peer->owner->sending, &conn->peer->sending);
 }
 
-static unsigned memory_reserve(struct tp *tp, struct tp_conn *handle, size_t bytes, struct room rooms[2])
+static unsigned memory_reserve(struct tp *tp, struct tp_conn *handle, size_t bytes,
+			       struct room rooms[2])
 {
 	struct memory_conn *conn = conn_of(handle);
 

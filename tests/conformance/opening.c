@@ -60,7 +60,8 @@ void listening_twice_is_refused(void)
 
 void full_client_refuses_connect(void)
 {
-	static const struct tp_limits small = {.conn_max = 4, .recv_bytes = 65536, .send_bytes = 65536};
+	static const struct tp_limits small = {
+		.conn_max = 4, .recv_bytes = 65536, .send_bytes = 65536};
 	struct seen *client, *server;
 	struct tp_error error = {{0}};
 	struct tp_conn *conn = NULL;
@@ -84,7 +85,8 @@ void full_client_refuses_connect(void)
 
 void full_server_refuses_newcomers(void)
 {
-	static const struct tp_limits small = {.conn_max = 2, .recv_bytes = 65536, .send_bytes = 65536};
+	static const struct tp_limits small = {
+		.conn_max = 2, .recv_bytes = 65536, .send_bytes = 65536};
 	struct seen *first_client, *first_server, *client, *server, *extra, *later;
 	uint8_t bytes[1000];
 
@@ -99,7 +101,8 @@ void full_server_refuses_newcomers(void)
 	CU_ASSERT_TRUE(world_counters(world.pair.server).accepts_refused > 0);
 	fill_pattern(bytes, sizeof(bytes), 7);
 	CU_ASSERT_TRUE(world_transfer(&world, client, server, bytes, sizeof(bytes), 100));
-	/* a place becomes free: the newcomer gets it if its stack still tries, else the next one does */
+	/* a place becomes free: the newcomer gets it if its stack still tries, else the next one
+	 * does */
 	tp_abort(first_client->tp, first_client->conn);
 	CU_ASSERT_TRUE(world_until(&world, first_server, TP_CLOSED));
 	world_idle(&world);
@@ -137,7 +140,8 @@ out:
 void slots_are_reused(void)
 {
 	enum { CYCLES = 500 };
-	static const struct tp_limits small = {.conn_max = 8, .recv_bytes = 65536, .send_bytes = 65536};
+	static const struct tp_limits small = {
+		.conn_max = 8, .recv_bytes = 65536, .send_bytes = 65536};
 	struct seen *client, *server;
 	uint8_t bytes[100], back[100];
 
@@ -151,11 +155,13 @@ void slots_are_reused(void)
 		CU_ASSERT_TRUE(world_read(&world, server, back, sizeof(back)));
 		CU_ASSERT_EQUAL(memcmp(bytes, back, sizeof(bytes)), 0);
 		CU_ASSERT_EQUAL(seen_readable(client), 0);
-		/* who ends first alternates, so that neither side collects all the waiting states */
+		/* who ends first alternates, so that neither side collects all the waiting states
+		 */
 		tp_finish(i % 2 ? client->tp : server->tp, i % 2 ? client->conn : server->conn);
 		CU_ASSERT_TRUE(world_until(&world, i % 2 ? server : client, TP_FINISHED));
 		tp_finish(i % 2 ? server->tp : client->tp, i % 2 ? server->conn : client->conn);
-		if (!world_until(&world, client, TP_CLOSED) || !world_until(&world, server, TP_CLOSED)) {
+		if (!world_until(&world, client, TP_CLOSED) ||
+		    !world_until(&world, server, TP_CLOSED)) {
 			CU_FAIL("a cycle does not close");
 			break;
 		}

@@ -1,8 +1,9 @@
 /*
  * rig: how the conformance suite gets at a stack.
  *
- * One program a stack: the suite's sources plus one file that defines rig_open and rig_close. A pair is a server and a
- * client instance that can reach each other, both used from the test's thread.
+ * One program a stack: the suite's sources plus one file that defines rig_open and rig_close. A
+ * pair is a server and a client instance that can reach each other, both used from the test's
+ * thread.
  */
 #ifndef WEIR_TESTS_RIG_H
 #define WEIR_TESTS_RIG_H
@@ -21,8 +22,8 @@ struct rig_pair {
 extern const char rig_name[];
 
 /*
- * Opens a pair, each side with its limits. 0; 1 if the host lacks something, with the reason in `error`; negative errno
- * if it failed.
+ * Opens a pair, each side with its limits. 0; 1 if the host lacks something, with the reason in
+ * `error`; negative errno if it failed.
  */
 int rig_open(const struct tp_limits *server, const struct tp_limits *client,
 	     struct rig_pair *pair_out, struct tp_error *error);

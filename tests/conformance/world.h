@@ -1,9 +1,9 @@
 /*
  * world: two instances, what was seen of their connections, and a way to wait for more.
  *
- * Every connection gets a `struct seen` through its user pointer; turning the world polls both sides once and enters all
- * events there, checking on the way what holds for any event of any stack. Waiting has a generous deadline, so that
- * a lost event fails a test instead of hanging it.
+ * Every connection gets a `struct seen` through its user pointer; turning the world polls both
+ * sides once and enters all events there, checking on the way what holds for any event of any
+ * stack. Waiting has a generous deadline, so that a lost event fails a test instead of hanging it.
  */
 #ifndef WEIR_TESTS_WORLD_H
 #define WEIR_TESTS_WORLD_H
@@ -78,7 +78,8 @@ size_t seen_read(struct seen *seen, uint8_t *to, size_t bytes);
 /* Turns until `bytes` are readable, then reads them; whether they came in time. */
 bool world_read(struct world *world, struct seen *seen, uint8_t *to, size_t bytes);
 
-/* Sends all of `from` from one end to the other in writes of at most `piece`, reading along; whether every byte came out the same. */
+/* Sends all of `from` from one end to the other in writes of at most `piece`, reading along;
+ * whether every byte came out the same. */
 bool world_transfer(struct world *world, struct seen *from, struct seen *to, const uint8_t *bytes,
 		    size_t count, size_t piece);
 
