@@ -25,7 +25,8 @@ enum {
 	/* Largest frame accepted: what its length field may say (seed 000: 16 MiB). */
 	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
 
-	/* A body moves in pieces of at most this size; a frame within it is encoded in one piece.
+	/*
+	 * A body moves in pieces of at most this size; a frame within it is encoded in one piece.
 	 */
 	LIMIT_CHUNK_BYTES = 16 * 1024,
 

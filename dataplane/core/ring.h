@@ -50,8 +50,10 @@ static inline uint32_t ring_first_piece(const struct ring *ring, uint32_t positi
 	return bytes < to_end ? bytes : to_end;
 }
 
-/* Lends the `bytes` held that start `offset` behind the first: one or two spans, none if `bytes` is
- * 0. */
+/*
+ * Lends the `bytes` held that start `offset` behind the first: one or two spans, none if `bytes` is
+ * 0.
+ */
 static inline unsigned ring_spans(const struct ring *ring, uint32_t offset, uint32_t bytes,
 				  struct span spans[2])
 {

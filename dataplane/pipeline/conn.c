@@ -63,7 +63,8 @@ static enum step cut_short(struct conn_world *world, struct conn *conn)
 {
 	world->counters->cut_short++;
 	if (conn->state == CONN_RESPOND && !conn->head_due) {
-		/* half a response is out: only a reset tells the peer that the rest will not come
+		/*
+		 * half a response is out: only a reset tells the peer that the rest will not come
 		 */
 		conn_abort(world, conn);
 		return STEP_WAIT;
@@ -163,8 +164,10 @@ static void complete_response(struct conn_world *world, struct conn *conn)
 		write_queued(world, conn);
 }
 
-/* Produces the next chunk of the response; a response within LIMIT_CHUNK_BYTES is one chunk, head
- * and all. */
+/*
+ * Produces the next chunk of the response; a response within LIMIT_CHUNK_BYTES is one chunk, head
+ * and all.
+ */
 static enum step step_respond(struct conn_world *world, struct conn *conn,
 			      struct span_reader *reader)
 {

@@ -6,10 +6,10 @@
  * short, or when the connection has had its share of the turn; whatever is queued has then been
  * written.
  *
- * 	HEAD --head decoded--> BODY --body dropped--> RESPOND --response complete--> HEAD
- * 	  \--head of a request whose body is used-----^
- * 	  \--malformed head--> REJECT --error frame written--> ENDED
- * 	  \--peer finished or server drains--> ENDED --> (closed by the transport)
+ *	HEAD --head decoded--> BODY --body dropped--> RESPOND --response complete--> HEAD
+ *	  \--head of a request whose body is used-----^
+ *	  \--malformed head--> REJECT --error frame written--> ENDED
+ *	  \--peer finished or server drains--> ENDED --> (closed by the transport)
  *
  * Plane: turn. The server owns the memory.
  */

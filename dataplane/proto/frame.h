@@ -1,11 +1,11 @@
 /*
  * frame: the framed binary protocol (seed 000), little-endian throughout.
  *
- * 	offset 0   u32  frame_len = 20 + body bytes
- * 	       4   u64  request id
- * 	      12   u64  opcode
- * 	      20   u32  flags
- * 	      24        body
+ *	offset 0   u32  frame_len = 20 + body bytes
+ *	       4   u64  request id
+ *	      12   u64  opcode
+ *	      20   u32  flags
+ *	      24        body
  *
  * Decoding takes the 24-byte head or nothing; the body stays with the caller, who may stream it. A
  * length that cannot be right is known as soon as its 4 bytes are there, and nothing behind it is
@@ -55,8 +55,10 @@ enum frame_status {
 enum frame_status frame_decode(struct span_reader *reader, uint32_t frame_max,
 			       struct frame_head *head_out);
 
-/* Writes a head of FRAME_HEAD_BYTES at `to`. body_bytes must be at most UINT32_MAX -
- * FRAME_LENGTH_MIN (ASSERT). */
+/*
+ * Writes a head of FRAME_HEAD_BYTES at `to`. body_bytes must be at most UINT32_MAX -
+ * FRAME_LENGTH_MIN (ASSERT).
+ */
 void frame_encode(uint8_t *to, const struct frame_head *head);
 
 /* What is wrong, as the text of an error frame. */

@@ -3,23 +3,25 @@
  *
  * A stack is one constant table of operations (struct tp_ops). An instance (struct tp) belongs to
  * one worker thread from open to close and takes all its memory at open, from the limits given; no
- * two threads ever call into the same instance, so there are no locks. A connection (struct tp_conn)
- * is a handle inside an instance and never moves. Nothing here calls upward: whatever happens to a
- * connection is an event that poll returns.
+ * two threads ever call into the same instance, so there are no locks. A connection (struct
+ * tp_conn) is a handle inside an instance and never moves. Nothing here calls upward: whatever
+ * happens to a connection is an event that poll returns.
  *
  * Setup plane (may allocate and fail with a negative errno and a text): open, listen, connect,
  * close. Report plane: counters, details. Turn plane (never allocates, locks, logs, or reads the
  * clock twice): all else. The legal order in a turn:
  *
- * 	poll -> for each event's connection: { peek, consume, reserve, commit, flush, finish, abort
- * }* -> poll ...
+ *	poll -> for each event's connection: { peek, consume, reserve, commit, flush, finish, abort }*
  *
  * Life of a connection:
  *
- * 	connect() -> CONNECTED \                                           / CLOSED(DONE): both
- * sides finished listen()  -> ACCEPTED  -> { READABLE | WRITABLE | FINISHED }* ->   | CLOSED(RESET,
- * TIMEOUT, ...): it broke connect() -> CLOSED(REFUSED, UNREACHABLE, TIMEOUT, ...) \ CLOSED(ABORTED):
- * abort() was called
+ *	connect() -> CONNECTED \
+ *	                        > { READABLE | WRITABLE | FINISHED }* -> CLOSED(reason)
+ *	listen()  -> ACCEPTED  /
+ *	connect() -> CLOSED(REFUSED, UNREACHABLE, TIMEOUT, ...)
+ *
+ * where the reason is DONE when both sides finished, ABORTED when we called abort, and otherwise
+ * what broke it.
  *
  * CLOSED comes exactly once for every connection that was accepted or that connect returned, and is
  * the last event it has; the handle is valid until the poll after the one that reported it. Bits of
@@ -34,13 +36,13 @@
  * Sending: reserve lends send memory of exactly the size asked, or nothing. commit marks its first
  * bytes as to be sent, flush emits all that is marked at once, and what was marked but not flushed
  * leaves at the next poll. One commit+flush is one write: one send call on sockets, one run of
- * segments on a user-space TCP. Refused means: exactly one WRITABLE follows, when the size asked for
- * has become available. finish ends our side after all that was committed has left; abort drops
+ * segments on a user-space TCP. Refused means: exactly one WRITABLE follows, when the size asked
+ * for has become available. finish ends our side after all that was committed has left; abort drops
  * everything and resets.
  *
  * Ownership: spans from peek are lent until consume, finish of the turn (next poll) at the latest;
- * rooms from reserve are lent until commit or the next reserve of the same connection, the next poll
- * at the latest.
+ * rooms from reserve are lent until commit or the next reserve of the same connection, the next
+ * poll at the latest.
  *
  * Every rule here has a test in tests/conformance; a rule without one is not a rule.
  */
@@ -99,7 +101,8 @@ struct tp_addr {
 	uint16_t port;
 };
 
-/* Why a setup call failed, in words for the user: what, where, what to do. Filled on failure only.
+/*
+ * Why a setup call failed, in words for the user: what, where, what to do. Filled on failure only.
  */
 struct tp_error {
 	char text[512];
@@ -166,7 +169,8 @@ struct tp_ops {
 	int (*open)(const struct tp_config *config, struct tp **tp_out, struct tp_error *error);
 	/* Accepts connections to `addr`. 0, or -EADDRINUSE and others with `error` filled. */
 	int (*listen)(struct tp *tp, const struct tp_addr *addr, struct tp_error *error);
-	/* Begins a connection; CONNECTED or CLOSED tells how it ended. `user` becomes conn->user.
+	/*
+	 * Begins a connection; CONNECTED or CLOSED tells how it ended. `user` becomes conn->user.
 	 */
 	int (*connect)(struct tp *tp, const struct tp_addr *addr, void *user,
 		       struct tp_conn **conn_out, struct tp_error *error);
@@ -186,25 +190,33 @@ struct tp_ops {
 	/* Gives the first `bytes` back; no more than what the last peek lent. */
 	void (*consume)(struct tp *tp, struct tp_conn *conn, size_t bytes);
 
-	/* Lends send memory of exactly `bytes` (1 to limits.send_bytes) in 1 or 2 rooms, or returns
-	 * 0. */
+	/*
+	 * Lends send memory of exactly `bytes` (1 to limits.send_bytes) in 1 or 2 rooms, or returns
+	 * 0.
+	 */
 	unsigned (*reserve)(struct tp *tp, struct tp_conn *conn, size_t bytes,
 			    struct room rooms[2]);
-	/* The first `bytes` of what was lent are to be sent; at most what was reserved. Cannot
-	 * fail. */
+	/*
+	 * The first `bytes` of what was lent are to be sent; at most what was reserved. Cannot
+	 * fail.
+	 */
 	void (*commit)(struct tp *tp, struct tp_conn *conn, size_t bytes);
 	/* Emits what is committed as one write, as far as the peer's window allows. */
 	void (*flush)(struct tp *tp, struct tp_conn *conn);
 	/* No more will be committed: end our side once all has left. Later calls do nothing. */
 	void (*finish)(struct tp *tp, struct tp_conn *conn);
-	/* Drops all, resets; CLOSED(ABORTED) follows. After it only the next poll may name the
-	 * connection. */
+	/*
+	 * Drops all, resets; CLOSED(ABORTED) follows. After it only the next poll may name the
+	 * connection.
+	 */
 	void (*abort)(struct tp *tp, struct tp_conn *conn);
 
 	/* Copies the counters out; those not in counters_known are untouched. */
 	void (*counters)(const struct tp *tp, struct tp_counters *counters_out);
-	/* Up to `room` of the stack's own counters; returns how many there are. NULL if it has
-	 * none. */
+	/*
+	 * Up to `room` of the stack's own counters; returns how many there are. NULL if it has
+	 * none.
+	 */
 	unsigned (*details)(const struct tp *tp, struct tp_detail *details_out, unsigned room);
 };
 

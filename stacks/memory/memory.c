@@ -76,8 +76,7 @@ void memory_net_destroy(struct memory_net *net)
 	free(net);
 }
 
-/* --- connections
- * ------------------------------------------------------------------------------------ */
+/* --- connections --- */
 
 static struct memory_conn *conn_create(struct memory *memory, void *user)
 {
@@ -119,8 +118,10 @@ static void conn_report(struct memory_conn *conn, enum tp_event_bits bits)
 		list_push(&conn->owner->pending, &conn->pending);
 }
 
-/* Ends it; what is still to be sent is dropped, what was received can be read until the handle
- * dies. */
+/*
+ * Ends it; what is still to be sent is dropped, what was received can be read until the handle
+ * dies.
+ */
 static void conn_close(struct memory_conn *conn, enum tp_reason reason)
 {
 	if (conn->closed)
@@ -202,9 +203,7 @@ static void conn_send(struct memory_conn *conn)
 		move_finish(conn, conn->peer);
 }
 
-/* --- setup
- * ------------------------------------------------------------------------------------------------
- */
+/* --- setup --- */
 
 static int memory_open(const struct tp_config *config, struct tp **tp_out, struct tp_error *error)
 {
@@ -326,9 +325,7 @@ static void memory_close(struct tp *tp)
 	free(memory);
 }
 
-/* --- turn
- * -------------------------------------------------------------------------------------------------
- */
+/* --- turn --- */
 
 static void release_dead(struct memory *memory)
 {

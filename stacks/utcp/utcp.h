@@ -11,8 +11,8 @@
  *
  * Legal order in a turn:
  *
- * 	utcp_input* -> utcp_advance -> utcp_events -> { utcp_peek ... utcp_abort }* -> utcp_output
- * until it returns 0
+ *	utcp_input* -> utcp_advance -> utcp_events -> { utcp_peek ... utcp_abort }*
+ *	            -> utcp_output until it returns 0
  *
  * utcp_conn_output may be called at any point between, to send one connection's data at once (a
  * write).
@@ -123,7 +123,7 @@ struct utcp_counters {
 #undef X
 };
 
-/* --- setup ------------------------------------------------------------------------------------ */
+/* --- setup --- */
 
 /* Makes an instance; `config` is copied. 0, -EINVAL, or -ENOMEM. */
 int utcp_create(const struct utcp_config *config, uint64_t now_ns, struct utcp **utcp_out);
@@ -160,12 +160,16 @@ unsigned utcp_events(struct utcp *utcp, struct utcp_event *events, unsigned room
 /* Most bytes that one output frame can have. */
 size_t utcp_frame_max(const struct utcp *utcp);
 
-/* Builds the next frame to send, of whatever kind, into `frame` (utcp_frame_max bytes); its length,
- * or 0 if there is none. */
+/*
+ * Builds the next frame to send, of whatever kind, into `frame` (utcp_frame_max bytes); its length,
+ * or 0 if there is none.
+ */
 size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns);
 
-/* The same for one connection's committed data alone. Until 0 is returned, the rest of its data
- * stays pending for utcp_output. */
+/*
+ * The same for one connection's committed data alone. Until 0 is returned, the rest of its data
+ * stays pending for utcp_output.
+ */
 size_t utcp_conn_output(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns);
 
 /* Lends received in-order bytes: at most 2 spans, until utcp_consume or utcp_input. */
@@ -174,7 +178,8 @@ unsigned utcp_peek(struct utcp *utcp, struct utcp_conn *conn, struct span spans[
 /* Gives the first `bytes` back and reopens the window. */
 void utcp_consume(struct utcp *utcp, struct utcp_conn *conn, size_t bytes);
 
-/* Lends exactly `bytes` of send memory in 1 or 2 rooms, or returns 0 and one UTCP_WRITABLE follows.
+/*
+ * Lends exactly `bytes` of send memory in 1 or 2 rooms, or returns 0 and one UTCP_WRITABLE follows.
  */
 unsigned utcp_reserve(struct utcp *utcp, struct utcp_conn *conn, size_t bytes,
 		      struct room rooms[2]);
@@ -188,8 +193,7 @@ void utcp_finish(struct utcp *utcp, struct utcp_conn *conn);
 /* Drops all and sends RST where one is due (RFC 9293 3.10.5); UTCP_CLOSED(UTCP_ABORTED) follows. */
 void utcp_abort(struct utcp *utcp, struct utcp_conn *conn);
 
-/* --- report and tests
- * ------------------------------------------------------------------------------- */
+/* --- report and tests --- */
 
 /* The connection's place in the table: 0 to conn_max - 1, unique among those alive. */
 uint32_t utcp_conn_index(const struct utcp *utcp, const struct utcp_conn *conn);
@@ -199,8 +203,10 @@ const struct utcp_counters *utcp_counters(const struct utcp *utcp);
 /* Connections not yet free, those in TIME-WAIT and half-open ones included. */
 uint32_t utcp_conn_count(const struct utcp *utcp);
 
-/* Proves every invariant of the instance and of each connection (CHECK); for tests, after every
- * step. */
+/*
+ * Proves every invariant of the instance and of each connection (CHECK); for tests, after every
+ * step.
+ */
 void utcp_check(const struct utcp *utcp);
 
 #endif

@@ -101,8 +101,10 @@ void full_server_refuses_newcomers(void)
 	CU_ASSERT_TRUE(world_counters(world.pair.server).accepts_refused > 0);
 	fill_pattern(bytes, sizeof(bytes), 7);
 	CU_ASSERT_TRUE(world_transfer(&world, client, server, bytes, sizeof(bytes), 100));
-	/* a place becomes free: the newcomer gets it if its stack still tries, else the next one
-	 * does */
+	/*
+	 * a place becomes free: the newcomer gets it if its stack still tries, else the next one
+	 * does
+	 */
 	tp_abort(first_client->tp, first_client->conn);
 	CU_ASSERT_TRUE(world_until(&world, first_server, TP_CLOSED));
 	world_idle(&world);
@@ -155,7 +157,8 @@ void slots_are_reused(void)
 		CU_ASSERT_TRUE(world_read(&world, server, back, sizeof(back)));
 		CU_ASSERT_EQUAL(memcmp(bytes, back, sizeof(bytes)), 0);
 		CU_ASSERT_EQUAL(seen_readable(client), 0);
-		/* who ends first alternates, so that neither side collects all the waiting states
+		/*
+		 * who ends first alternates, so that neither side collects all the waiting states
 		 */
 		tp_finish(i % 2 ? client->tp : server->tp, i % 2 ? client->conn : server->conn);
 		CU_ASSERT_TRUE(world_until(&world, i % 2 ? server : client, TP_FINISHED));

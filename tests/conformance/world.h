@@ -78,8 +78,10 @@ size_t seen_read(struct seen *seen, uint8_t *to, size_t bytes);
 /* Turns until `bytes` are readable, then reads them; whether they came in time. */
 bool world_read(struct world *world, struct seen *seen, uint8_t *to, size_t bytes);
 
-/* Sends all of `from` from one end to the other in writes of at most `piece`, reading along;
- * whether every byte came out the same. */
+/*
+ * Sends all of `from` from one end to the other in writes of at most `piece`, reading along;
+ * whether every byte came out the same.
+ */
 bool world_transfer(struct world *world, struct seen *from, struct seen *to, const uint8_t *bytes,
 		    size_t count, size_t piece);
 

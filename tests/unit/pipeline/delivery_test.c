@@ -20,8 +20,10 @@ struct delivery_case {
 	uint64_t writes, largest;
 };
 
-/* Sends a window on every connection, serves it, and takes every answer: the next window only
- * exists once this one arrived. */
+/*
+ * Sends a window on every connection, serves it, and takes every answer: the next window only
+ * exists once this one arrived.
+ */
 static void serve_round(struct bench *bench, const struct delivery_case *c, uint64_t round)
 {
 	static const uint8_t body[BODY_BYTES] = {0x5A, 0x5A, 0x5A, 0x5A, 0x5A, 0x5A, 0x5A, 0x5A};
@@ -101,8 +103,10 @@ static void pool_of_eight(void)
 
 static void threshold_may_be_crossed(void)
 {
-	/* three responses of 32 bytes: 40 is reached by the second; what is left goes at the end of
-	 * the input */
+	/*
+	 * three responses of 32 bytes: 40 is reached by the second; what is left goes at the end of
+	 * the input
+	 */
 	static const struct delivery_case cases[] = {
 		{"flush-at:40", 3, 1, 1, 2, 64},
 		{"flush-at:64", 3, 1, 1, 2, 64},
@@ -115,8 +119,10 @@ static void threshold_may_be_crossed(void)
 
 static void coalesce_writes_at_its_capacity(void)
 {
-	/* 512 responses of 32 bytes are exactly the capacity; the 513th is left for the end of the
-	 * input */
+	/*
+	 * 512 responses of 32 bytes are exactly the capacity; the 513th is left for the end of the
+	 * input
+	 */
 	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, BODY_BYTES);
 	static struct bench bench;
 	unsigned depth = LIMIT_COALESCE_BYTES / 32 + 1;

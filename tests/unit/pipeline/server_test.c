@@ -61,8 +61,10 @@ static void empty_bodies_are_answered(void)
 	bench_close(&bench);
 }
 
-/* Sends `request` bytes of one frame and takes `response` bytes back in whatever pieces they come;
- * whether the body is right. */
+/*
+ * Sends `request` bytes of one frame and takes `response` bytes back in whatever pieces they come;
+ * whether the body is right.
+ */
 static bool exchange_large(struct bench_end *end, const uint8_t *request, size_t request_bytes,
 			   uint8_t *response, size_t response_bytes)
 {
@@ -124,8 +126,10 @@ static void large_responses_are_whole(void)
 	free(response);
 }
 
-/* The connection is to be told of its error and then to end; nothing behind the bad frame may be
- * served. */
+/*
+ * The connection is to be told of its error and then to end; nothing behind the bad frame may be
+ * served.
+ */
 static void expect_rejected(struct bench_end *end, const char *text)
 {
 	uint64_t requests = server_counters(bench.server)->requests;
