@@ -274,10 +274,12 @@ void ep_commit(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
 {
 	struct ep_conn *conn = ep_conn_of(tp_conn);
 
-	if (conn->state == EP_CLOSED || conn->finishing || bytes == 0)
+	if (conn->state == EP_CLOSED || conn->finishing)
 		return;
 	CHECK(bytes <= conn->lent_bytes);
 	conn->lent_bytes = 0;
+	if (bytes == 0)
+		return;
 	ring_commit(&conn->send, (uint32_t)bytes);
 	conn->marked_bytes += (uint32_t)bytes;
 	if (!list_linked(&conn->marked))
