@@ -125,36 +125,45 @@ static int ep_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error 
 	return 0;
 }
 
-/* What the network refused at once is told like what it refuses later: by an event. */
+/* Asks the kernel to report on a new attempt; what the network refused at once is told like what it refuses later. */
+static int begin_connecting(struct ep *ep, struct ep_conn *conn, int verdict, struct tp_error *error)
+{
+	int code;
+
+	if (verdict) {
+		ep_conn_retire(ep, conn, socket_reason(verdict));
+		return 0;
+	}
+	code = ep_conn_watch(ep, conn);
+	if (code < 0) {
+		socket_reset(conn->fd, &ep->counters.syscalls);
+		ep_set_state(conn, EP_CLOSED);
+		ep_conn_release(ep, conn);
+		return tp_fail(error, code, "epoll: cannot watch a connection: %s", strerror(-code));
+	}
+	return 0;
+}
+
 static int ep_connect(struct tp *tp, const struct tp_addr *addr, void *user, struct tp_conn **conn_out,
 		      struct tp_error *error)
 {
 	struct ep *ep = ep_of(tp);
 	struct ep_conn *conn;
-	int verdict = 0, code = 0;
-	int fd = socket_connect(addr, &verdict, &ep->counters.syscalls, error);
+	int verdict = 0;
+	int fd, code;
 
+	if (ep->conns.in_use == ep->limits.conn_max)
+		return tp_fail(error, -ENOBUFS, "epoll: all %u connections are in use; allow more",
+			       ep->limits.conn_max);
+	fd = socket_connect(addr, &verdict, &ep->counters.syscalls, error);
 	if (fd < 0)
 		return fd;
 	conn = ep_conn_begin(ep, fd, EP_CONNECTING);
-	if (!conn) {
-		socket_reset(fd, &ep->counters.syscalls);
-		return tp_fail(error, -ENOBUFS, "epoll: all %u connections are in use",
-			       ep->limits.conn_max);
-	}
 	conn->base.user = user;
-	if (verdict == 0)
-		code = ep_conn_watch(ep, conn);
-	if (code < 0) {
-		socket_reset(fd, &ep->counters.syscalls);
-		ep_set_state(conn, EP_CLOSED);
-		ep_conn_release(ep, conn);
-		return tp_fail(error, code, "epoll: cannot watch a connection: %s", strerror(-code));
-	}
-	if (verdict)
-		ep_conn_retire(ep, conn, socket_reason(verdict));
-	*conn_out = &conn->base;
-	return 0;
+	code = begin_connecting(ep, conn, verdict, error);
+	if (code == 0)
+		*conn_out = &conn->base;
+	return code;
 }
 
 static void ep_close(struct tp *tp)
