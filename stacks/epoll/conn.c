@@ -86,7 +86,7 @@ void ep_conn_retire(struct ep *ep, struct ep_conn *conn, enum tp_reason reason)
 	ep_conn_note(ep, conn, TP_CLOSED);
 }
 
-/* --- receiving ------------------------------------------------------------------------------------ */
+/* --- receiving ------------------------------------------------------------------------------- */
 
 /* The peer ended its side and all it sent is in the ring. */
 static void peer_ended(struct ep *ep, struct ep_conn *conn)
@@ -109,8 +109,8 @@ static void receive_failed(struct ep *ep, struct ep_conn *conn, int error_number
 }
 
 /*
- * Less than asked for means that the kernel has no more: what comes later is a new edge. Not so at a mark of urgent data, and
- * behind the last byte stands an end that only a further call shows.
+ * Less than asked for means that the kernel has no more: what comes later is a new edge. Not so at
+ * a mark of urgent data, and behind the last byte stands an end that only a further call shows.
  */
 static void received(struct ep *ep, struct ep_conn *conn, uint32_t bytes, uint32_t asked)
 {
@@ -171,7 +171,7 @@ void ep_consume(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
 		list_push(&ep_of(tp)->ready, &conn->ready);
 }
 
-/* --- sending -------------------------------------------------------------------------------------- */
+/* --- sending --------------------------------------------------------------------------------- */
 
 /* Tells a writer that was refused, once its bytes are free. */
 static void offer_room(struct ep *ep, struct ep_conn *conn)
@@ -198,8 +198,8 @@ static void end_if_due(struct ep *ep, struct ep_conn *conn)
 }
 
 /*
- * An emptied ring starts again at its base, but not under a room that is lent: its bytes will be committed where
- * they stand.
+ * An emptied ring starts again at its base, but not under a room that is lent: its bytes will be
+ * committed where they stand.
  */
 static void sent(struct ep_conn *conn, uint32_t bytes)
 {
@@ -304,7 +304,7 @@ void ep_flush(struct tp *tp, struct tp_conn *tp_conn)
 		ep_conn_send(ep, conn);
 }
 
-/* --- ending --------------------------------------------------------------------------------------- */
+/* --- ending ---------------------------------------------------------------------------------- */
 
 void ep_finish(struct tp *tp, struct tp_conn *tp_conn)
 {

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /*
- * Rings of a power of two at a power-of-two distance would all begin in the same sets of the cache. A few lines between them
- * spread their beginnings, which are the parts in use.
+ * Rings of a power of two at a power-of-two distance would all begin in the same sets of the cache.
+ * A few lines between them spread their beginnings, which are the parts in use.
  */
 enum { STAGGER_BYTES = 5 * 64 };
 
@@ -21,7 +21,8 @@ static bool is_power_of_two(uint32_t value)
 static int check_limits(const struct tp_limits *limits, struct tp_error *error)
 {
 	if (limits->conn_max == 0 || limits->conn_max > LIMIT_CONN_MAX)
-		return tp_fail(error, -EINVAL, "epoll: %u connections asked for; 1 to %d are possible",
+		return tp_fail(error, -EINVAL,
+			       "epoll: %u connections asked for; 1 to %d are possible",
 			       limits->conn_max, LIMIT_CONN_MAX);
 	if (!is_power_of_two(limits->recv_bytes) || !is_power_of_two(limits->send_bytes))
 		return tp_fail(error, -EINVAL,
@@ -117,7 +118,8 @@ static int ep_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error 
 		return fd;
 	ep->counters.syscalls++;
 	if (epoll_ctl(ep->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
-		code = tp_fail(error, -errno, "epoll: cannot watch a listener: %s", strerror(errno));
+		code = tp_fail(error, -errno, "epoll: cannot watch a listener: %s",
+			       strerror(errno));
 		close(fd);
 		return code;
 	}
@@ -125,8 +127,12 @@ static int ep_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error 
 	return 0;
 }
 
-/* Asks the kernel to report on a new attempt; what the network refused at once is told like what it refuses later. */
-static int begin_connecting(struct ep *ep, struct ep_conn *conn, int verdict, struct tp_error *error)
+/*
+ * Asks the kernel to report on a new attempt; what the network refused at once is told like what it
+ * refuses later.
+ */
+static int begin_connecting(struct ep *ep, struct ep_conn *conn, int verdict,
+			    struct tp_error *error)
 {
 	int code;
 
@@ -139,13 +145,14 @@ static int begin_connecting(struct ep *ep, struct ep_conn *conn, int verdict, st
 		socket_reset(conn->fd, &ep->counters.syscalls);
 		ep_set_state(conn, EP_CLOSED);
 		ep_conn_release(ep, conn);
-		return tp_fail(error, code, "epoll: cannot watch a connection: %s", strerror(-code));
+		return tp_fail(error, code, "epoll: cannot watch a connection: %s",
+			       strerror(-code));
 	}
 	return 0;
 }
 
-static int ep_connect(struct tp *tp, const struct tp_addr *addr, void *user, struct tp_conn **conn_out,
-		      struct tp_error *error)
+static int ep_connect(struct tp *tp, const struct tp_addr *addr, void *user,
+		      struct tp_conn **conn_out, struct tp_error *error)
 {
 	struct ep *ep = ep_of(tp);
 	struct ep_conn *conn;
@@ -212,15 +219,17 @@ const struct tp_ops epoll_ops = {
 	.name = "epoll",
 	.capabilities = TP_CAN_BLOCK | TP_SEGMENT_OFFLOAD | TP_REFUSAL_IS_KNOWN,
 	/*
-	 * copied_bytes stays unknown. We copy nothing ourselves, but the kernel copies each byte within the call, where a
-	 * stack of our own would count it: a 0 here would read as if sockets were the ones without copies.
-	 * Segments are the kernel's and it does not tell them apart by connection for free.
+	 * copied_bytes stays unknown. We copy nothing ourselves, but the kernel copies each byte
+	 * within the call, where a stack of our own would count it: a 0 here would read as if
+	 * sockets were the ones without copies. Segments are the kernel's and it does not tell them
+	 * apart by connection for free.
 	 */
 	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
 			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
 			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |
 			  TP_KNOWS(written_bytes) | TP_KNOWS(largest_write_bytes) |
-			  TP_KNOWS(received_bytes) | TP_KNOWS(reserves_refused) | TP_KNOWS(syscalls),
+			  TP_KNOWS(received_bytes) | TP_KNOWS(reserves_refused) |
+			  TP_KNOWS(syscalls),
 	.open = ep_open,
 	.listen = ep_listen,
 	.connect = ep_connect,

@@ -1,13 +1,14 @@
 /*
  * instance: what one epoll stack is made of; private to stacks/epoll.
  *
- * epoll.c makes and ends instances, poll.c is the turn, conn.c is what happens to one connection. All of a connection's
- * memory is two rings at the place that its index gives, so a handle, an index and its rings never part.
+ * epoll.c makes and ends instances, poll.c is the turn, conn.c is what happens to one connection.
+ * All of a connection's memory is two rings at the place that its index gives, so a handle, an
+ * index and its rings never part.
  *
  * Every list a connection can stand on, and why:
  *	ready    the kernel may hold bytes (or an end) for it, and its receive ring has room
  *	marked   it has committed bytes that were not flushed
- *	pending  it has events that poll has not returned; after its last event, the list of those to release
+ *	pending  it has events that poll has not returned; after the last, it waits for release
  *	live     it is in use at all
  */
 #ifndef WEIR_STACKS_EPOLL_INSTANCE_H
@@ -35,7 +36,7 @@ enum ep_state {
 struct ep_conn {
 	struct tp_conn base;
 	int fd;
-	uint32_t generation;   /* of this use of the memory, to know an event for an earlier one */
+	uint32_t generation; /* of this use of the memory, to know an event for an earlier one */
 	struct ring recv;
 	struct ring send;      /* first what was flushed, behind it what is only marked */
 	uint32_t marked_bytes; /* committed, not flushed */
@@ -45,7 +46,7 @@ struct ep_conn {
 	uint16_t reason;       /* enum tp_reason, with TP_CLOSED in bits */
 	uint8_t state;	       /* enum ep_state, written by ep_set_state alone */
 	bool unread;	       /* the kernel may hold more for us */
-	bool doubtful;	       /* an end, an error or urgent data is near: a short read proves nothing */
+	bool doubtful;	       /* an end or urgent data is near: a short read proves nothing */
 	bool blocked;	       /* the kernel took less than offered; EPOLLOUT will follow */
 	bool finishing;	       /* finish was called */
 	bool ended;	       /* our side was shut down */
@@ -63,10 +64,10 @@ struct ep_listener {
 };
 
 /* X(name, meaning): this stack's details. */
-#define EP_DETAILS(X)                                                                              \
-	X(reads, "receive calls that returned bytes")                                              \
-	X(short_writes, "send calls that the kernel took only a part of, or nothing")              \
-	X(accept_pauses, "times accepting rested for want of descriptors or memory")               \
+#define EP_DETAILS(X)                                                                 \
+	X(reads, "receive calls that returned bytes")                                 \
+	X(short_writes, "send calls that the kernel took only a part of, or nothing") \
+	X(accept_pauses, "times accepting rested for want of descriptors or memory")  \
 	X(stale_events, "events for a connection that is gone")
 
 struct ep_details {
@@ -106,9 +107,12 @@ static inline struct ep_conn *ep_conn_of(struct tp_conn *conn)
 	return (struct ep_conn *)conn;
 }
 
-/* --- conn.c --------------------------------------------------------------------------------------- */
+/* --- conn.c ---------------------------------------------------------------------------------- */
 
-/* Takes a descriptor (moved) into a connection in EP_OPEN or EP_CONNECTING; NULL if the table is full. */
+/*
+ * Takes a descriptor (moved) into a connection in EP_OPEN or EP_CONNECTING; NULL if the table is
+ * full.
+ */
 struct ep_conn *ep_conn_begin(struct ep *ep, int fd, enum ep_state state);
 
 /* Asks the kernel to report on it. 0 or a negative errno. */
@@ -126,7 +130,9 @@ void ep_conn_retire(struct ep *ep, struct ep_conn *conn, enum tp_reason reason);
 /* Receives once. */
 void ep_conn_receive(struct ep *ep, struct ep_conn *conn);
 
-/* Sends all that the ring holds, as far as the kernel takes it; then ends our side if that is due. */
+/*
+ * Sends all that the ring holds, as far as the kernel takes it; then ends our side if that is due.
+ */
 void ep_conn_send(struct ep *ep, struct ep_conn *conn);
 
 unsigned ep_peek(struct tp *tp, struct tp_conn *conn, struct span *spans, unsigned room);
@@ -140,7 +146,7 @@ void ep_abort(struct tp *tp, struct tp_conn *conn);
 /* Writes the state; only the ways that a connection may go are allowed (ASSERT). */
 void ep_set_state(struct ep_conn *conn, enum ep_state state);
 
-/* --- poll.c --------------------------------------------------------------------------------------- */
+/* --- poll.c ---------------------------------------------------------------------------------- */
 
 /* What a kernel event carries back for a listener; a connection's is its generation and index. */
 #define EP_LISTENER_TAG (1ull << 63)

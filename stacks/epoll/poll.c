@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* --- what the last turn left ------------------------------------------------------------------------ */
+/* --- what the last turn left ----------------------------------------------------------------- */
 
 static void release_reported(struct ep *ep)
 {
@@ -24,7 +24,7 @@ static void send_marked(struct ep *ep)
 		ep_flush(&ep->base, &list_member(link, struct ep_conn, marked)->base);
 }
 
-/* --- waiting ---------------------------------------------------------------------------------------- */
+/* --- waiting --------------------------------------------------------------------------------- */
 
 static bool accept_at_hand(const struct ep *ep)
 {
@@ -70,7 +70,8 @@ static int sleep_in_kernel(struct ep *ep, uint64_t wait_ns)
 	}
 	if (ep->no_pwait2) {
 		ep->counters.syscalls++;
-		count = epoll_wait(ep->epoll_fd, ep->kernel_events, LIMIT_TURN_EVENTS, wait_ms(wait_ns));
+		count = epoll_wait(ep->epoll_fd, ep->kernel_events, LIMIT_TURN_EVENTS,
+				   wait_ms(wait_ns));
 	}
 	return count;
 }
@@ -97,7 +98,7 @@ static unsigned ask_kernel(struct ep *ep, uint64_t wait_ns, struct tp_turn *turn
 	return count < 0 ? 0 : (unsigned)count; /* a signal: the caller's loop looks at it */
 }
 
-/* --- what the kernel reported ------------------------------------------------------------------------- */
+/* --- what the kernel reported ---------------------------------------------------------------- */
 
 /* A connection attempt has ended. */
 static void end_connecting(struct ep *ep, struct ep_conn *conn, uint32_t events)
@@ -148,8 +149,8 @@ static void take_event(struct ep *ep, struct ep_conn *conn, uint32_t events)
 }
 
 /*
- * A descriptor that we closed can still be reported if a copy of it lives on (a child process, dup): its memory may by then serve
- * another connection, whose generation differs.
+ * A descriptor that we closed can still be reported if a copy of it lives on (a child process,
+ * dup): its memory may by then serve another connection, whose generation differs.
  */
 static void dispatch(struct ep *ep, const struct epoll_event *event)
 {
@@ -168,7 +169,7 @@ static void dispatch(struct ep *ep, const struct epoll_event *event)
 		ep->details.stale_events++;
 }
 
-/* --- accepting ---------------------------------------------------------------------------------------- */
+/* --- accepting ------------------------------------------------------------------------------- */
 
 /* Takes a new descriptor (moved) in, or turns it away. */
 static void take_accepted(struct ep *ep, int fd)
@@ -225,9 +226,11 @@ static void accept_waiting(struct ep *ep, uint64_t now_ns)
 	}
 }
 
-/* --- the turn ----------------------------------------------------------------------------------------- */
+/* --- the turn -------------------------------------------------------------------------------- */
 
-/* Receives once for each connection that was ready when the call began, a bounded number of them. */
+/*
+ * Receives once for each connection that was ready when the call began, a bounded number of them.
+ */
 static void receive_ready(struct ep *ep)
 {
 	struct list batch, *link;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum {
-	STATE_TIME_WAIT = 0x06, /* as the tables number the states: belongs to no process any more */
+	STATE_TIME_WAIT = 0x06, /* as the tables number them; no process has it any more */
 	STATE_LISTEN = 0x0A,
 	LINE_BYTES = 512,
 };
@@ -24,7 +24,10 @@ struct entry {
 	unsigned long inode; /* 0: no process has it */
 };
 
-/* Reads the hexadecimal address of either family; an IPv6 one counts if it stands for IPv4 addresses. */
+/*
+ * Reads the hexadecimal address of either family; an IPv6 one counts if it stands for IPv4
+ * addresses.
+ */
 static bool parse_address(const char *hex, struct entry *entry)
 {
 	unsigned words[4];
@@ -46,7 +49,8 @@ static bool parse_line(const char *line, struct entry *entry)
 	char hex[33];
 	unsigned port;
 
-	if (sscanf(line, " %*u: %32[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %*u %*u %lu",
+	if (sscanf(line,
+		   " %*u: %32[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %*u %*u %lu",
 		   hex, &port, &entry->state, &entry->inode) != 4)
 		return false;
 	entry->port = (uint16_t)port;

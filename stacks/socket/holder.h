@@ -1,9 +1,9 @@
 /*
  * holder: which process has a local TCP port.
  *
- * The kernel's socket tables give the inode of the socket, and the descriptors of all processes show who has that inode open.
- * A process of another user is invisible without privilege; a socket that is bound but neither listens nor is
- * connected is in no table.
+ * The kernel's socket tables give the inode of the socket, and the descriptors of all processes
+ * show who has that inode open. A process of another user is invisible without privilege; a socket
+ * that is bound but neither listens nor is connected is in no table.
  *
  * Plane: setup. Reads /proc, so it is slow and a snapshot.
  */

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Held while an address is tested and taken, so that the workers of one process do not mistake each other's test for
- * a foreign holder. Setup only.
+ * Held while an address is tested and taken, so that the workers of one process do not mistake each
+ * other's test for a foreign holder. Setup only.
  */
 static pthread_mutex_t listening = PTHREAD_MUTEX_INITIALIZER;
 
@@ -67,7 +67,7 @@ static void close_counted(int fd, uint64_t *calls)
 	++*calls;
 }
 
-/* --- listening ---------------------------------------------------------------------------------- */
+/* --- listening ------------------------------------------------------------------------------- */
 
 static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
 {
@@ -76,13 +76,15 @@ static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
 
 	socket_addr_text(addr, text);
 	if (holder_find(addr, &holder) == 0)
-		return tp_fail(error, -EADDRINUSE,
-			       "cannot listen on %s: %s (pid %d) holds it; stop that or take another port",
-			       text, holder.program, (int)holder.pid);
-	return tp_fail(error, -EADDRINUSE,
-		       "cannot listen on %s: it is in use, by a process that cannot be found from here "
-		       "(another user's, or bound without listening); take another port",
-		       text);
+		return tp_fail(
+			error, -EADDRINUSE,
+			"cannot listen on %s: %s (pid %d) holds it; stop that or take another port",
+			text, holder.program, (int)holder.pid);
+	return tp_fail(
+		error, -EADDRINUSE,
+		"cannot listen on %s: it is in use, by a process that cannot be found from here "
+		"(another user's, or bound without listening); take another port",
+		text);
 }
 
 static int fail_listen(const struct tp_addr *addr, int code, struct tp_error *error)
@@ -98,8 +100,8 @@ static int fail_listen(const struct tp_addr *addr, int code, struct tp_error *er
 		advice = ": ports below 1024 need privilege, take a higher one";
 	else if (code == -EMFILE)
 		advice = ": raise the limit of open files (ulimit -n)";
-	return tp_fail(error, code, "cannot listen on %s: %s%s",
-		       socket_addr_text(addr, text), strerror(-code), advice);
+	return tp_fail(error, code, "cannot listen on %s: %s%s", socket_addr_text(addr, text),
+		       strerror(-code), advice);
 }
 
 /* Binds a new socket, with SO_REUSEPORT if `share`; the descriptor or a negative errno. */
@@ -126,8 +128,8 @@ static int bind_socket(const struct tp_addr *addr, bool share, uint64_t *calls)
 }
 
 /*
- * Whether an address that will be shared is free, or held by this very process. SO_REUSEPORT alone would let a second
- * program of the same user join in and take half the connections.
+ * Whether an address that will be shared is free, or held by this very process. SO_REUSEPORT alone
+ * would let a second program of the same user join in and take half the connections.
  */
 static int check_exclusive(const struct tp_addr *addr, uint64_t *calls)
 {
@@ -171,7 +173,7 @@ int socket_listen(const struct tp_addr *addr, bool share, uint64_t *calls, struc
 	return fd < 0 ? fail_listen(addr, fd, error) : fd;
 }
 
-/* --- connecting --------------------------------------------------------------------------------- */
+/* --- connecting ------------------------------------------------------------------------------ */
 
 static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *error)
 {
@@ -181,7 +183,8 @@ static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *e
 	if (code == -EMFILE || code == -ENFILE)
 		advice = ": raise the limit of open files (ulimit -n) or open fewer connections";
 	else if (code == -EADDRNOTAVAIL)
-		advice = ": no local port is left, open fewer connections or wait for old ones to expire";
+		advice = ": no local port is left, open fewer connections or wait for old ones to "
+			 "expire";
 	return tp_fail(error, code, "cannot connect to %s: %s%s", socket_addr_text(addr, text),
 		       strerror(-code), advice);
 }
@@ -194,7 +197,8 @@ static bool is_verdict(int error_number)
 	return reason != TP_FAILED;
 }
 
-int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls, struct tp_error *error)
+int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls,
+		   struct tp_error *error)
 {
 	struct sockaddr_in address = kernel_address(addr);
 	int fd = make_socket(calls);
@@ -205,7 +209,8 @@ int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls
 	code = set_on(fd, IPPROTO_TCP, TCP_NODELAY, calls);
 	if (code == 0) {
 		++*calls;
-		if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 && errno != EINPROGRESS)
+		if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 &&
+		    errno != EINPROGRESS)
 			code = -errno;
 	}
 	if (is_verdict(-code)) {
@@ -220,7 +225,7 @@ int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls
 	return fd;
 }
 
-/* --- turn ----------------------------------------------------------------------------------------- */
+/* --- turn ------------------------------------------------------------------------------------ */
 
 void socket_reset(int fd, uint64_t *calls)
 {
@@ -237,7 +242,9 @@ int socket_error(int fd, uint64_t *calls)
 	socklen_t bytes = sizeof(error_number);
 
 	++*calls;
-	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error_number, &bytes) < 0 ? errno : error_number;
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error_number, &bytes) < 0)
+		return errno;
+	return error_number;
 }
 
 enum tp_reason socket_reason(int error_number)

@@ -1,9 +1,10 @@
 /*
  * socket: kernel TCP sockets, as the stacks over readiness and over completions share them.
  *
- * Makes listeners and outgoing connections with the options that every kernel stack here has (non-blocking, close-on-exec,
- * Nagle off), says what an errno means to the contract, and refuses an occupied address by naming its holder. A
- * descriptor returned is owned by the caller. `calls` is the caller's count of system calls; each one made is added.
+ * Makes listeners and outgoing connections with the options that every kernel stack here has
+ * (non-blocking, close-on-exec, Nagle off), says what an errno means to the contract, and refuses
+ * an occupied address by naming its holder. A descriptor returned is owned by the caller. `calls`
+ * is the caller's count of system calls; each one made is added.
  *
  * Plane: device_check, listen and connect are setup; the rest is turn.
  */
@@ -40,16 +41,19 @@ enum socket_accept {
 int socket_device_check(const char *stack, const char *device, struct tp_error *error);
 
 /*
- * Listens on `addr`. With `share`, other workers of this process may listen there too (SO_REUSEPORT), but no other
- * process. The descriptor; -EADDRINUSE with the holder's pid and program in `error`, or another negative errno.
+ * Listens on `addr`. With `share`, other workers of this process may listen there too
+ * (SO_REUSEPORT), but no other process. The descriptor; -EADDRINUSE with the holder's pid and
+ * program in `error`, or another negative errno.
  */
 int socket_listen(const struct tp_addr *addr, bool share, uint64_t *calls, struct tp_error *error);
 
 /*
- * Begins a connection. The descriptor, on which writability tells the end; or, if this host cannot begin one, a negative errno
- * with `error` filled. What the network said at once goes to `verdict_out` as an errno: 0 if it has not refused.
+ * Begins a connection. The descriptor, on which writability tells the end; or, if this host cannot
+ * begin one, a negative errno with `error` filled. What the network said at once goes to
+ * `verdict_out` as an errno: 0 if it has not refused.
  */
-int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls, struct tp_error *error);
+int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls,
+		   struct tp_error *error);
 
 /* Closes with a reset instead of the orderly end. */
 void socket_reset(int fd, uint64_t *calls);

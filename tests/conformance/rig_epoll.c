@@ -9,8 +9,9 @@
 #include <unistd.h>
 
 /*
- * Ports are taken below the range that the kernel gives to outgoing connections, so that nobody's port cannot become somebody's
- * between the probe and its use, and apart from those of a second run at the same time.
+ * Ports are taken below the range that the kernel gives to outgoing connections, so that nobody's
+ * port cannot become somebody's between the probe and its use, and apart from those of a second run
+ * at the same time.
  */
 enum { PORT_FIRST = 10000, PORT_COUNT = 20000, PORTS_A_PROCESS = 16 };
 

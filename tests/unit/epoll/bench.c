@@ -30,7 +30,8 @@ uint16_t bench_port(void)
 	static uint32_t calls;
 
 	for (unsigned i = 0; i < PORT_COUNT; i++) {
-		uint16_t port = (uint16_t)(PORT_FIRST + ((uint32_t)getpid() * 64 + calls++) % PORT_COUNT);
+		uint16_t port =
+			(uint16_t)(PORT_FIRST + ((uint32_t)getpid() * 64 + calls++) % PORT_COUNT);
 		struct sockaddr_in address = kernel_address(port);
 		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		bool is_free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
@@ -45,7 +46,9 @@ uint16_t bench_port(void)
 bool bench_open(struct bench *bench, uint32_t conn_max)
 {
 	struct tp_config config = {
-		.limits = {.conn_max = conn_max, .recv_bytes = RING_BYTES, .send_bytes = RING_BYTES},
+		.limits = {.conn_max = conn_max,
+			   .recv_bytes = RING_BYTES,
+			   .send_bytes = RING_BYTES},
 		.device = "",
 		.cpu = -1,
 		.workers = 1,

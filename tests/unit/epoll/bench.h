@@ -1,8 +1,9 @@
 /*
  * bench: one epoll instance against plain sockets.
  *
- * The peer is a socket of the test's own, so that it can do what no stack of ours would: end in the middle, send urgent data,
- * keep a copy of a descriptor. Turning polls once and adds up what was reported of each connection.
+ * The peer is a socket of the test's own, so that it can do what no stack of ours would: end in the
+ * middle, send urgent data, keep a copy of a descriptor. Turning polls once and adds up what was
+ * reported of each connection.
  */
 #ifndef WEIR_TESTS_BENCH_H
 #define WEIR_TESTS_BENCH_H
@@ -27,15 +28,21 @@ struct bench {
 	struct tp *tp;
 	struct tp_addr addr;
 	int peer_buffer_bytes; /* of sockets that dial from now on; 0: as the kernel likes */
-	struct tp_turn turn; /* of the last poll */
+	struct tp_turn turn;   /* of the last poll */
 	struct bench_conn conns[BENCH_CONNS];
 	unsigned conn_count;
 };
 
-/* A port on loopback that nobody has, below those that the kernel hands out; another one at each call. */
+/*
+ * A port on loopback that nobody has, below those that the kernel hands out; another one at each
+ * call.
+ */
 uint16_t bench_port(void);
 
-/* Opens an instance for `conn_max` connections of small rings (4 KiB) and listens; false (and a failed assertion) if not. */
+/*
+ * Opens an instance for `conn_max` connections of small rings (4 KiB) and listens; false (and a
+ * failed assertion) if not.
+ */
 bool bench_open(struct bench *bench, uint32_t conn_max);
 
 void bench_close(struct bench *bench);
@@ -46,10 +53,16 @@ unsigned bench_turn(struct bench *bench, uint64_t wait_ns);
 /* Turns for some milliseconds in which nothing is expected. */
 void bench_idle(struct bench *bench);
 
-/* A connected blocking socket of the test's own, the peer of the next connection accepted; -1 if that fails. */
+/*
+ * A connected blocking socket of the test's own, the peer of the next connection accepted; -1 if
+ * that fails.
+ */
 int bench_dial(const struct bench *bench);
 
-/* Dials and turns until that is accepted: the peer in `fd_out`, our end returned; NULL (and a failed assertion) if not. */
+/*
+ * Dials and turns until that is accepted: the peer in `fd_out`, our end returned; NULL (and a
+ * failed assertion) if not.
+ */
 struct bench_conn *bench_join(struct bench *bench, int *fd_out);
 
 /* Turns until the connection has had all of `bits`; whether it has. */

@@ -24,7 +24,7 @@ static void fill(uint8_t *to, size_t count)
 		to[i] = (uint8_t)(i * 31 + (i >> 8) * 7);
 }
 
-/* --- setup ------------------------------------------------------------------------------------------ */
+/* --- setup ----------------------------------------------------------------------------------- */
 
 static struct tp_config default_config(void)
 {
@@ -145,7 +145,9 @@ static void accepted_sockets_have_their_options(void)
 	bench_close(&bench);
 }
 
-/* In a namespace whose only link is down; the child's exit status: 0 if that ended as unreachable. */
+/*
+ * In a namespace whose only link is down; the child's exit status: 0 if that ended as unreachable.
+ */
 static int connect_without_network(void)
 {
 	struct tp_addr addr = {.ip = 0x0A010203, .port = 9};
@@ -182,7 +184,7 @@ static void no_route_is_unreachable(void)
 		CU_ASSERT_EQUAL(status, 0);
 }
 
-/* --- the turn ------------------------------------------------------------------------------------------ */
+/* --- the turn -------------------------------------------------------------------------------- */
 
 static void turn_makes_three_calls(void)
 {
@@ -314,7 +316,7 @@ static void bytes_wait_for_the_connection(void)
 	bench_close(&bench);
 }
 
-/* --- ending ---------------------------------------------------------------------------------------------- */
+/* --- ending ---------------------------------------------------------------------------------- */
 
 static void peer_that_ends_still_gets_answers(void)
 {
@@ -426,7 +428,8 @@ static void cycles_leak_no_descriptor(void)
 }
 
 static const struct suite_test tests[] = {
-	{"the device is loopback or nothing, all else is refused by name", device_is_loopback_or_nothing},
+	{"the device is loopback or nothing, all else is refused by name",
+	 device_is_loopback_or_nothing},
 	{"limits that no ring can have are refused", impossible_limits_are_refused},
 	{"an open that fails leaves no descriptor", failed_opens_leave_no_descriptor},
 	{"an instance listens on a bounded number of addresses", listeners_are_bounded},
@@ -439,7 +442,8 @@ static const struct suite_test tests[] = {
 	 full_ring_rests_and_resumes},
 	{"urgent data does not hide what comes behind it", urgent_data_hides_nothing},
 	{"a lent room stays in place while older bytes are flushed", lent_room_survives_a_flush},
-	{"bytes written before the connection stands leave when it does", bytes_wait_for_the_connection},
+	{"bytes written before the connection stands leave when it does",
+	 bytes_wait_for_the_connection},
 	{"a peer that ended its side still gets its answer", peer_that_ends_still_gets_answers},
 	{"after our end the peer may still send", we_end_and_still_receive},
 	{"a peer that ended does not keep the poll awake", ended_peer_does_not_keep_us_awake},

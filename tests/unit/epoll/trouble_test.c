@@ -31,7 +31,7 @@ static void close_with_reset(int fd)
 	close(fd);
 }
 
-/* --- K1: no descriptor left ----------------------------------------------------------------------- */
+/* --- K1: no descriptor left ------------------------------------------------------------------ */
 
 /* Allows no descriptor more than there are; the limit before. */
 static struct rlimit forbid_descriptors(void)
@@ -91,7 +91,7 @@ static void connect_without_descriptors_says_so(void)
 	bench_close(&bench);
 }
 
-/* --- K2: tiny buffers ------------------------------------------------------------------------------ */
+/* --- K2: tiny buffers ------------------------------------------------------------------------ */
 
 /* With such buffers the kernel moves a piece and then waits for a timer, so the amount is small. */
 enum { TINY_BYTES = 24000 };
@@ -104,7 +104,10 @@ static void shrink_buffers(int fd)
 	CU_ASSERT_EQUAL(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &tiny, sizeof(tiny)), 0);
 }
 
-/* The peer reads nothing until both the kernel and the ring are full; what it reads then is to be what was sent. */
+/*
+ * The peer reads nothing until both the kernel and the ring are full; what it reads then is to be
+ * what was sent.
+ */
 static void send_through_tiny(struct bench_conn *conn, int fd)
 {
 	size_t sent = 0, received = 0;
@@ -135,7 +138,8 @@ static void receive_through_tiny(struct bench_conn *conn, int fd)
 
 	memset(back, 0, TINY_BYTES);
 	while (received < TINY_BYTES && clock_now_ns() < until_ns) {
-		ssize_t took = send(fd, bytes + sent, TINY_BYTES - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+		ssize_t took =
+			send(fd, bytes + sent, TINY_BYTES - sent, MSG_DONTWAIT | MSG_NOSIGNAL);
 
 		sent += took > 0 ? (size_t)took : 0;
 		bench_turn(&bench, 0);
@@ -165,7 +169,7 @@ static void tiny_buffers_carry_all(void)
 	bench_close(&bench);
 }
 
-/* --- K3: the peer resets --------------------------------------------------------------------------- */
+/* --- K3: the peer resets --------------------------------------------------------------------- */
 
 static void reset_amid_a_write(void)
 {
@@ -243,7 +247,7 @@ static void reset_shows_while_the_ring_is_full(void)
 	bench_close(&bench);
 }
 
-/* --- K5: stale handles ------------------------------------------------------------------------------ */
+/* --- K5: stale handles ----------------------------------------------------------------------- */
 
 /* A copy of the descriptor keeps the closed socket in the epoll set: its events are nobody's. */
 static void events_of_a_former_owner_are_dropped(void)
@@ -278,7 +282,10 @@ static void events_of_a_former_owner_are_dropped(void)
 	bench_close(&bench);
 }
 
-/* The next connection gets the descriptor and the memory of one that was aborted with bytes waiting. */
+/*
+ * The next connection gets the descriptor and the memory of one that was aborted with bytes
+ * waiting.
+ */
 static void successor_inherits_nothing(void)
 {
 	struct bench_conn *first, *second;
@@ -337,13 +344,15 @@ static void handle_is_harmless_after_closed(void)
 static const struct suite_test tests[] = {
 	{"accepting rests when no descriptor is left, without spinning, and goes on by itself",
 	 accept_rests_without_descriptors},
-	{"connecting without a descriptor left says what to raise", connect_without_descriptors_says_so},
+	{"connecting without a descriptor left says what to raise",
+	 connect_without_descriptors_says_so},
 	{"buffers of the least size carry everything both ways", tiny_buffers_carry_all},
 	{"a reset amid a blocked write ends the connection once", reset_amid_a_write},
 	{"writes to a peer that reset raise no SIGPIPE", writes_to_a_reset_peer_do_not_signal},
 	{"bytes that came before a reset can be read", bytes_before_a_reset_are_read},
 	{"a reset shows although the receive ring is full", reset_shows_while_the_ring_is_full},
-	{"events for a descriptor's former owner reach nobody", events_of_a_former_owner_are_dropped},
+	{"events for a descriptor's former owner reach nobody",
+	 events_of_a_former_owner_are_dropped},
 	{"a connection inherits nothing from the one before it", successor_inherits_nothing},
 	{"calls on a closed connection do nothing", handle_is_harmless_after_closed},
 };

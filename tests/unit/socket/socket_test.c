@@ -24,7 +24,7 @@ static struct tp_addr next_addr(void)
 	};
 }
 
-/* --- a second process that holds an address ------------------------------------------------------------ */
+/* --- a second process that holds an address -------------------------------------------------- */
 
 struct squat {
 	int family;
@@ -88,7 +88,9 @@ static void squat_end(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-/* Listening where the squatter sits fails with its pid and name, or says that it cannot be found. */
+/*
+ * Listening where the squatter sits fails with its pid and name, or says that it cannot be found.
+ */
 static void expect_occupied(const struct squat *squat, bool share, bool is_named)
 {
 	struct tp_addr addr = next_addr();
@@ -122,7 +124,8 @@ static void holder_is_named_to_sharers(void)
 
 static void sharing_holder_is_no_worker_of_ours(void)
 {
-	expect_occupied(&(struct squat){.family = AF_INET, .shares = true, .listens = true}, true, true);
+	expect_occupied(&(struct squat){.family = AF_INET, .shares = true, .listens = true}, true,
+			true);
 }
 
 static void holder_of_both_families_is_named(void)
@@ -164,7 +167,8 @@ static void freed_address_can_be_taken_again(void)
 
 static void foreign_address_says_why(void)
 {
-	struct tp_addr addr = {.ip = 0xC6336401, .port = 12345}; /* 198.51.100.1, for documentation */
+	struct tp_addr addr = {.ip = 0xC6336401,
+			       .port = 12345}; /* 198.51.100.1, for documentation */
 	struct tp_error error = {{0}};
 
 	CU_ASSERT_EQUAL(socket_listen(&addr, false, &calls, &error), -EADDRNOTAVAIL);
@@ -172,7 +176,7 @@ static void foreign_address_says_why(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no interface"));
 }
 
-/* --- words ------------------------------------------------------------------------------------------------- */
+/* --- words ----------------------------------------------------------------------------------- */
 
 static void reasons_follow_the_errno(void)
 {
@@ -209,10 +213,12 @@ static void addresses_are_written_out(void)
 
 static const struct suite_test tests[] = {
 	{"an occupied address names the process that holds it", holder_is_named},
-	{"workers that would share an address are told of a foreign holder", holder_is_named_to_sharers},
+	{"workers that would share an address are told of a foreign holder",
+	 holder_is_named_to_sharers},
 	{"a foreign holder that shares is refused too", sharing_holder_is_no_worker_of_ours},
 	{"a holder of the port in both families is found", holder_of_both_families_is_named},
-	{"a holder that only binds is said not to be found", holder_that_only_binds_cannot_be_found},
+	{"a holder that only binds is said not to be found",
+	 holder_that_only_binds_cannot_be_found},
 	{"an address that this process holds names this process", own_process_is_named},
 	{"an address that was given up can be taken again", freed_address_can_be_taken_again},
 	{"an address of no interface here says so", foreign_address_says_why},
