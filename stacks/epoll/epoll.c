@@ -7,12 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/*
- * Rings of a power of two at a power-of-two distance would all begin in the same sets of the cache.
- * A few lines between them spread their beginnings, which are the parts in use.
- */
-enum { STAGGER_BYTES = 5 * 64 };
-
 static bool is_power_of_two(uint32_t value)
 {
 	return value > 0 && (value & (value - 1)) == 0;
@@ -34,7 +28,7 @@ static int check_limits(const struct tp_limits *limits, struct tp_error *error)
 
 static int take_memory(struct ep *ep, struct tp_error *error)
 {
-	size_t ring_bytes = (size_t)ep->limits.recv_bytes + ep->limits.send_bytes + STAGGER_BYTES;
+	size_t ring_bytes = (size_t)ep->limits.recv_bytes + ep->limits.send_bytes;
 	int code = slab_create(&ep->conns, ep->limits.conn_max, sizeof(struct ep_conn));
 
 	if (code == 0)
