@@ -86,17 +86,29 @@ void ep_conn_retire(struct ep *ep, struct ep_conn *conn, enum tp_reason reason)
 	ep_conn_note(ep, conn, TP_CLOSED);
 }
 
-/* --- receiving ------------------------------------------------------------------------------- */
+/* --- receiving --- */
 
-/* The peer ended its side and all it sent is in the ring. */
+bool ep_conn_check(struct ep *ep, struct ep_conn *conn)
+{
+	int error_number = conn->broken ? socket_error(conn->fd, &ep->counters.syscalls) : 0;
+
+	conn->broken = false;
+	if (error_number)
+		ep_conn_retire(ep, conn, socket_reason(error_number));
+	return error_number == 0;
+}
+
+/*
+ * The peer ended its side and all it sent is in the ring. An error behind the end is not shown by
+ * any further read, so it is asked for.
+ */
 static void peer_ended(struct ep *ep, struct ep_conn *conn)
 {
 	conn->unread = false;
-	if (conn->peer_ended)
-		return;
+	if (!conn->peer_ended)
+		ep_conn_note(ep, conn, TP_FINISHED);
 	conn->peer_ended = true;
-	ep_conn_note(ep, conn, TP_FINISHED);
-	if (conn->ended)
+	if (ep_conn_check(ep, conn) && conn->ended)
 		ep_conn_retire(ep, conn, TP_DONE);
 }
 
@@ -171,7 +183,7 @@ void ep_consume(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
 		list_push(&ep_of(tp)->ready, &conn->ready);
 }
 
-/* --- sending --------------------------------------------------------------------------------- */
+/* --- sending --- */
 
 /* Tells a writer that was refused, once its bytes are free. */
 static void offer_room(struct ep *ep, struct ep_conn *conn)
@@ -304,7 +316,7 @@ void ep_flush(struct tp *tp, struct tp_conn *tp_conn)
 		ep_conn_send(ep, conn);
 }
 
-/* --- ending ---------------------------------------------------------------------------------- */
+/* --- ending --- */
 
 void ep_finish(struct tp *tp, struct tp_conn *tp_conn)
 {

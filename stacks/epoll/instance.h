@@ -47,6 +47,7 @@ struct ep_conn {
 	uint8_t state;	       /* enum ep_state, written by ep_set_state alone */
 	bool unread;	       /* the kernel may hold more for us */
 	bool doubtful;	       /* an end or urgent data is near: a short read proves nothing */
+	bool broken;	       /* the kernel reported an error that no call has shown yet */
 	bool blocked;	       /* the kernel took less than offered; EPOLLOUT will follow */
 	bool finishing;	       /* finish was called */
 	bool ended;	       /* our side was shut down */
@@ -107,7 +108,7 @@ static inline struct ep_conn *ep_conn_of(struct tp_conn *conn)
 	return (struct ep_conn *)conn;
 }
 
-/* --- conn.c ---------------------------------------------------------------------------------- */
+/* --- conn.c --- */
 
 /*
  * Takes a descriptor (moved) into a connection in EP_OPEN or EP_CONNECTING; NULL if the table is
@@ -126,6 +127,9 @@ void ep_conn_note(struct ep *ep, struct ep_conn *conn, uint16_t bits);
 
 /* Closes the descriptor; CLOSED becomes pending. */
 void ep_conn_retire(struct ep *ep, struct ep_conn *conn, enum tp_reason reason);
+
+/* Ends it if the kernel holds the error that it reported; whether it lives on. */
+bool ep_conn_check(struct ep *ep, struct ep_conn *conn);
 
 /* Receives once. */
 void ep_conn_receive(struct ep *ep, struct ep_conn *conn);
@@ -146,7 +150,7 @@ void ep_abort(struct tp *tp, struct tp_conn *conn);
 /* Writes the state; only the ways that a connection may go are allowed (ASSERT). */
 void ep_set_state(struct ep_conn *conn, enum ep_state state);
 
-/* --- poll.c ---------------------------------------------------------------------------------- */
+/* --- poll.c --- */
 
 /* What a kernel event carries back for a listener; a connection's is its generation and index. */
 #define EP_LISTENER_TAG (1ull << 63)

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
-/* --- what the last turn left ----------------------------------------------------------------- */
+/* --- what the last turn left --- */
 
 static void release_reported(struct ep *ep)
 {
@@ -24,7 +24,7 @@ static void send_marked(struct ep *ep)
 		ep_flush(&ep->base, &list_member(link, struct ep_conn, marked)->base);
 }
 
-/* --- waiting --------------------------------------------------------------------------------- */
+/* --- waiting --- */
 
 static bool accept_at_hand(const struct ep *ep)
 {
@@ -98,7 +98,7 @@ static unsigned ask_kernel(struct ep *ep, uint64_t wait_ns, struct tp_turn *turn
 	return count < 0 ? 0 : (unsigned)count; /* a signal: the caller's loop looks at it */
 }
 
-/* --- what the kernel reported ---------------------------------------------------------------- */
+/* --- what the kernel reported --- */
 
 /* A connection attempt has ended. */
 static void end_connecting(struct ep *ep, struct ep_conn *conn, uint32_t events)
@@ -120,32 +120,30 @@ static void end_connecting(struct ep *ep, struct ep_conn *conn, uint32_t events)
 	ep_conn_send(ep, conn);
 }
 
-/* An error while the receive ring is full cannot show itself to a read. */
-static void check_error(struct ep *ep, struct ep_conn *conn)
-{
-	int error_number = socket_error(conn->fd, &ep->counters.syscalls);
-
-	if (error_number)
-		ep_conn_retire(ep, conn, socket_reason(error_number));
-}
-
-/* After an error it is left to the read to find it, behind what the peer sent before. */
+/*
+ * After an error it is left to the read to find it, behind what the peer sent before; unless no
+ * read can follow.
+ */
 static void take_event(struct ep *ep, struct ep_conn *conn, uint32_t events)
 {
 	const uint32_t doubts = EPOLLRDHUP | EPOLLHUP | EPOLLERR | EPOLLPRI;
 
 	if (conn->state == EP_CONNECTING)
 		end_connecting(ep, conn, events);
-	if (conn->state == EP_OPEN && conn->blocked && (events & (EPOLLOUT | EPOLLERR)) == EPOLLOUT)
+	if (conn->state != EP_OPEN)
+		return;
+	conn->broken |= (events & EPOLLERR) != 0;
+	if (conn->broken && (conn->peer_ended || ring_free(&conn->recv) == 0) &&
+	    !ep_conn_check(ep, conn))
+		return;
+	if (conn->blocked && events & EPOLLOUT && !conn->broken)
 		ep_conn_send(ep, conn);
-	if (conn->state != EP_OPEN || !(events & (EPOLLIN | doubts)))
+	if (conn->state != EP_OPEN || conn->peer_ended || !(events & (EPOLLIN | doubts)))
 		return;
 	conn->unread = true;
 	conn->doubtful |= (events & doubts) != 0;
 	if (ring_free(&conn->recv) > 0)
 		list_push(&ep->ready, &conn->ready);
-	else if (events & EPOLLERR)
-		check_error(ep, conn);
 }
 
 /*
@@ -169,7 +167,7 @@ static void dispatch(struct ep *ep, const struct epoll_event *event)
 		ep->details.stale_events++;
 }
 
-/* --- accepting ------------------------------------------------------------------------------- */
+/* --- accepting --- */
 
 /* Takes a new descriptor (moved) in, or turns it away. */
 static void take_accepted(struct ep *ep, int fd)
@@ -226,7 +224,7 @@ static void accept_waiting(struct ep *ep, uint64_t now_ns)
 	}
 }
 
-/* --- the turn -------------------------------------------------------------------------------- */
+/* --- the turn --- */
 
 /*
  * Receives once for each connection that was ready when the call began, a bounded number of them.

@@ -67,7 +67,7 @@ static void close_counted(int fd, uint64_t *calls)
 	++*calls;
 }
 
-/* --- listening ------------------------------------------------------------------------------- */
+/* --- listening --- */
 
 static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
 {
@@ -173,7 +173,7 @@ int socket_listen(const struct tp_addr *addr, bool share, uint64_t *calls, struc
 	return fd < 0 ? fail_listen(addr, fd, error) : fd;
 }
 
-/* --- connecting ------------------------------------------------------------------------------ */
+/* --- connecting --- */
 
 static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *error)
 {
@@ -225,7 +225,7 @@ int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls
 	return fd;
 }
 
-/* --- turn ------------------------------------------------------------------------------------ */
+/* --- turn --- */
 
 void socket_reset(int fd, uint64_t *calls)
 {

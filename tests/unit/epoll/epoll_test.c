@@ -24,7 +24,7 @@ static void fill(uint8_t *to, size_t count)
 		to[i] = (uint8_t)(i * 31 + (i >> 8) * 7);
 }
 
-/* --- setup ----------------------------------------------------------------------------------- */
+/* --- setup --- */
 
 static struct tp_config default_config(void)
 {
@@ -184,7 +184,7 @@ static void no_route_is_unreachable(void)
 		CU_ASSERT_EQUAL(status, 0);
 }
 
-/* --- the turn -------------------------------------------------------------------------------- */
+/* --- the turn --- */
 
 static void turn_makes_three_calls(void)
 {
@@ -211,6 +211,30 @@ static void turn_makes_three_calls(void)
 	CU_ASSERT_EQUAL(after.polls - before.polls, 50);
 	CU_ASSERT_EQUAL(after.syscalls - before.syscalls, 150);
 	close(fd);
+	bench_close(&bench);
+}
+
+static void crowd_is_accepted_in_batches(void)
+{
+	enum { CROWD = 200 };
+	int fds[CROWD];
+	unsigned turns;
+
+	if (!bench_open(&bench, CROWD))
+		return;
+	for (unsigned i = 0; i < CROWD; i++)
+		fds[i] = bench_dial(&bench);
+	bench_turn(&bench, CLOCK_SECOND_NS);
+	CU_ASSERT_TRUE(bench_counters(&bench).accepted < CROWD);
+	/* the kernel reports the listener once; the rest is our own memory of it */
+	for (turns = 0; turns < 50 && bench.conn_count < CROWD; turns++) {
+		bench_turn(&bench, 5 * CLOCK_SECOND_NS);
+		CU_ASSERT_EQUAL(bench.turn.waited_ns, 0);
+	}
+	CU_ASSERT_EQUAL(bench.conn_count, CROWD);
+	CU_ASSERT_EQUAL(bench_counters(&bench).accepted, CROWD);
+	for (unsigned i = 0; i < CROWD; i++)
+		close(fds[i]);
 	bench_close(&bench);
 }
 
@@ -316,7 +340,7 @@ static void bytes_wait_for_the_connection(void)
 	bench_close(&bench);
 }
 
-/* --- ending ---------------------------------------------------------------------------------- */
+/* --- ending --- */
 
 static void peer_that_ends_still_gets_answers(void)
 {
@@ -438,6 +462,8 @@ static const struct suite_test tests[] = {
 	 accepted_sockets_have_their_options},
 	{"an address without a route ends as unreachable", no_route_is_unreachable},
 	{"a request and its answer cost three system calls", turn_makes_three_calls},
+	{"a crowd is accepted in batches, without sleeping between them",
+	 crowd_is_accepted_in_batches},
 	{"a full receive ring rests without spinning and resumes when consumed",
 	 full_ring_rests_and_resumes},
 	{"urgent data does not hide what comes behind it", urgent_data_hides_nothing},

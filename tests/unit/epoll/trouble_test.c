@@ -31,7 +31,7 @@ static void close_with_reset(int fd)
 	close(fd);
 }
 
-/* --- K1: no descriptor left ------------------------------------------------------------------ */
+/* --- K1: no descriptor left --- */
 
 /* Allows no descriptor more than there are; the limit before. */
 static struct rlimit forbid_descriptors(void)
@@ -91,7 +91,7 @@ static void connect_without_descriptors_says_so(void)
 	bench_close(&bench);
 }
 
-/* --- K2: tiny buffers ------------------------------------------------------------------------ */
+/* --- K2: tiny buffers --- */
 
 /* With such buffers the kernel moves a piece and then waits for a timer, so the amount is small. */
 enum { TINY_BYTES = 24000 };
@@ -169,7 +169,14 @@ static void tiny_buffers_carry_all(void)
 	bench_close(&bench);
 }
 
-/* --- K3: the peer resets --------------------------------------------------------------------- */
+/* --- K3: the peer resets --- */
+
+/* Fills the kernel's memory and the ring with bytes that the peer does not read. */
+static void write_until_blocked(struct bench_conn *conn)
+{
+	for (unsigned refused = 0; refused < 3; bench_turn(&bench, 0))
+		refused = bench_write(&bench, conn, bytes, 4096) ? 0 : refused + 1;
+}
 
 static void reset_amid_a_write(void)
 {
@@ -180,9 +187,7 @@ static void reset_amid_a_write(void)
 	if (!bench_open(&bench, 4))
 		return;
 	conn = bench_join(&bench, &fd);
-	/* until the kernel takes no more and the ring is full behind it */
-	for (unsigned refused = 0; refused < 3; bench_turn(&bench, 0))
-		refused = bench_write(&bench, conn, bytes, 4096) ? 0 : refused + 1;
+	write_until_blocked(conn);
 	close_with_reset(fd);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
 	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
@@ -247,7 +252,45 @@ static void reset_shows_while_the_ring_is_full(void)
 	bench_close(&bench);
 }
 
-/* --- K5: stale handles ----------------------------------------------------------------------- */
+static void reset_behind_an_end_is_noticed(void)
+{
+	struct bench_conn *conn;
+	int fd;
+
+	if (!bench_open(&bench, 4))
+		return;
+	conn = bench_join(&bench, &fd);
+	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_FINISHED));
+	write_until_blocked(conn);
+	close_with_reset(fd);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
+	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	CU_ASSERT_EQUAL(conn->closed, 1);
+	bench_close(&bench);
+}
+
+static void reset_right_behind_an_end_is_noticed(void)
+{
+	struct bench_conn *conn;
+	int fd;
+
+	if (!bench_open(&bench, 4))
+		return;
+	conn = bench_join(&bench, &fd);
+	write_until_blocked(conn);
+	/* words, end and reset are all there before the next poll */
+	CU_ASSERT_EQUAL(send(fd, "last words", 10, 0), 10);
+	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
+	close_with_reset(fd);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
+	CU_ASSERT_EQUAL(bench_read(&bench, conn, back, sizeof(back)), 10);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
+	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_close(&bench);
+}
+
+/* --- K5: stale handles --- */
 
 /* A copy of the descriptor keeps the closed socket in the epoll set: its events are nobody's. */
 static void events_of_a_former_owner_are_dropped(void)
@@ -351,6 +394,10 @@ static const struct suite_test tests[] = {
 	{"writes to a peer that reset raise no SIGPIPE", writes_to_a_reset_peer_do_not_signal},
 	{"bytes that came before a reset can be read", bytes_before_a_reset_are_read},
 	{"a reset shows although the receive ring is full", reset_shows_while_the_ring_is_full},
+	{"a reset behind the peer's end is noticed while a write is blocked",
+	 reset_behind_an_end_is_noticed},
+	{"words, end and reset in one go are read, and the reset noticed",
+	 reset_right_behind_an_end_is_noticed},
 	{"events for a descriptor's former owner reach nobody",
 	 events_of_a_former_owner_are_dropped},
 	{"a connection inherits nothing from the one before it", successor_inherits_nothing},

@@ -24,7 +24,7 @@ static struct tp_addr next_addr(void)
 	};
 }
 
-/* --- a second process that holds an address -------------------------------------------------- */
+/* --- a second process that holds an address --- */
 
 struct squat {
 	int family;
@@ -176,7 +176,7 @@ static void foreign_address_says_why(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no interface"));
 }
 
-/* --- words ----------------------------------------------------------------------------------- */
+/* --- words --- */
 
 static void reasons_follow_the_errno(void)
 {
