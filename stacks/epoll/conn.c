@@ -15,7 +15,6 @@ void ep_set_state(struct ep_conn *conn, enum ep_state state)
 	};
 
 	ASSERT(ways[conn->state] & 1 << state);
-	(void)ways;
 	conn->state = (uint8_t)state;
 }
 
@@ -112,10 +111,18 @@ static void peer_ended(struct ep *ep, struct ep_conn *conn)
 		ep_conn_retire(ep, conn, TP_DONE);
 }
 
+/* No bytes, no end. If the kernel had reported an error that is not there, a writer may go on. */
+static void drained(struct ep *ep, struct ep_conn *conn)
+{
+	conn->unread = conn->doubtful = false;
+	if (conn->broken && ep_conn_check(ep, conn) && conn->blocked)
+		ep_conn_send(ep, conn);
+}
+
 static void receive_failed(struct ep *ep, struct ep_conn *conn, int error_number)
 {
 	if (error_number == EAGAIN)
-		conn->unread = conn->doubtful = false;
+		drained(ep, conn);
 	else if (error_number != EINTR)
 		ep_conn_retire(ep, conn, socket_reason(error_number));
 }
@@ -156,8 +163,12 @@ void ep_conn_receive(struct ep *ep, struct ep_conn *conn)
 		peer_ended(ep, conn);
 	else
 		receive_failed(ep, conn, errno);
-	if (conn->unread && ring_free(&conn->recv) > 0)
+	if (!conn->unread)
+		return;
+	if (ring_free(&conn->recv) > 0)
 		list_push(&ep->ready, &conn->ready);
+	else if (conn->broken)
+		ep_conn_check(ep, conn);
 }
 
 unsigned ep_peek(struct tp *tp, struct tp_conn *tp_conn, struct span *spans, unsigned room)

@@ -81,7 +81,7 @@ struct ep {
 	struct tp base;
 	int epoll_fd;
 	bool share;	/* several workers listen on one address */
-	bool no_pwait2; /* the kernel lacks epoll_pwait2 */
+	bool no_pwait2; /* the host lacks epoll_pwait2 */
 	bool moved;	/* bytes or connections moved in this poll */
 	struct list ready;
 	struct list marked;

@@ -66,7 +66,8 @@ static int sleep_in_kernel(struct ep *ep, uint64_t wait_ns)
 		ep->counters.syscalls++;
 		count = epoll_pwait2(ep->epoll_fd, ep->kernel_events, LIMIT_TURN_EVENTS,
 				     wait_ns == TP_WAIT_FOREVER ? NULL : &timeout, NULL);
-		ep->no_pwait2 = count < 0 && errno == ENOSYS;
+		/* EPERM: a filter of system calls that does not know it yet */
+		ep->no_pwait2 = count < 0 && (errno == ENOSYS || errno == EPERM);
 	}
 	if (ep->no_pwait2) {
 		ep->counters.syscalls++;

@@ -290,6 +290,26 @@ static void reset_right_behind_an_end_is_noticed(void)
 	bench_close(&bench);
 }
 
+static void reset_shows_when_its_bytes_fill_the_ring(void)
+{
+	struct bench_conn *conn;
+	int fd;
+
+	if (!bench_open(&bench, 4))
+		return;
+	conn = bench_join(&bench, &fd);
+	write_until_blocked(conn);
+	CU_ASSERT_EQUAL(send(fd, bytes, 3000, 0), 3000);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
+	bench_idle(&bench);
+	/* more than the ring has room for, and nobody consumes while the write is blocked */
+	CU_ASSERT_EQUAL(send(fd, bytes, 5000, 0), 5000);
+	close_with_reset(fd);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
+	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_close(&bench);
+}
+
 /* --- K5: stale handles --- */
 
 /* A copy of the descriptor keeps the closed socket in the epoll set: its events are nobody's. */
@@ -394,6 +414,8 @@ static const struct suite_test tests[] = {
 	{"writes to a peer that reset raise no SIGPIPE", writes_to_a_reset_peer_do_not_signal},
 	{"bytes that came before a reset can be read", bytes_before_a_reset_are_read},
 	{"a reset shows although the receive ring is full", reset_shows_while_the_ring_is_full},
+	{"a reset shows when the bytes before it fill the receive ring",
+	 reset_shows_when_its_bytes_fill_the_ring},
 	{"a reset behind the peer's end is noticed while a write is blocked",
 	 reset_behind_an_end_is_noticed},
 	{"words, end and reset in one go are read, and the reset noticed",
