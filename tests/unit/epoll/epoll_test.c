@@ -9,10 +9,8 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static struct bench bench;
@@ -143,45 +141,6 @@ static void accepted_sockets_have_their_options(void)
 	CU_ASSERT_TRUE(fcntl(ours, F_GETFD) & FD_CLOEXEC);
 	close(fd);
 	bench_close(&bench);
-}
-
-/*
- * In a namespace whose only link is down; the child's exit status: 0 if that ended as unreachable.
- */
-static int connect_without_network(void)
-{
-	struct tp_addr addr = {.ip = 0x0A010203, .port = 9};
-	struct tp_conn *conn = NULL;
-	struct tp_error error;
-	struct tp_event event;
-	struct tp_turn turn;
-	unsigned count = 0;
-
-	if (unshare(CLONE_NEWNET) < 0)
-		return 77;
-	if (!bench_open(&bench, 4))
-		return 1;
-	if (epoll_ops.connect(bench.tp, &addr, &bench, &conn, &error) < 0)
-		return 2;
-	for (unsigned i = 0; i < 100 && count == 0; i++)
-		count = tp_poll(bench.tp, &event, 1, CLOCK_MS_NS, &turn);
-	if (count != 1 || event.conn != conn || conn->user != &bench)
-		return 3;
-	return event.bits == TP_CLOSED && event.reason == TP_UNREACHABLE ? 0 : 4;
-}
-
-static void no_route_is_unreachable(void)
-{
-	int status = 0;
-	pid_t child = fork();
-
-	if (child == 0)
-		_exit(connect_without_network());
-	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
-		suite_skip("making a network namespace needs privilege");
-	else
-		CU_ASSERT_EQUAL(status, 0);
 }
 
 /* --- the turn --- */
@@ -460,7 +419,6 @@ static const struct suite_test tests[] = {
 	{"workers of one process share an address, a stranger does not", workers_share_one_address},
 	{"accepted sockets are without Nagle, non-blocking and close on exec",
 	 accepted_sockets_have_their_options},
-	{"an address without a route ends as unreachable", no_route_is_unreachable},
 	{"a request and its answer cost three system calls", turn_makes_three_calls},
 	{"a crowd is accepted in batches, without sleeping between them",
 	 crowd_is_accepted_in_batches},

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +21,7 @@ static struct tp_addr next_addr(void)
 
 	return (struct tp_addr){
 		.ip = INADDR_LOOPBACK,
-		.port = (uint16_t)(10000 + ((uint32_t)getpid() * 32 + taken++) % 20000),
+		.port = (uint16_t)(10000 + ((uint32_t)getpid() * 64 + taken++) % 20000),
 	};
 }
 
@@ -165,6 +166,46 @@ static void freed_address_can_be_taken_again(void)
 	}
 }
 
+struct worker {
+	pthread_t thread;
+	struct tp_addr addr;
+	uint64_t calls;
+	struct tp_error error;
+	int fd;
+};
+
+static void *listen_as_worker(void *argument)
+{
+	struct worker *worker = argument;
+
+	worker->fd = socket_listen(&worker->addr, true, &worker->calls, &worker->error);
+	return NULL;
+}
+
+/* Each tests the address before it takes it, and none may take another's test for a stranger. */
+static void workers_may_listen_at_once(void)
+{
+	enum { ROUNDS = 20, WORKERS = 4 };
+	struct worker workers[WORKERS] = {0};
+
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct tp_addr addr = next_addr();
+
+		for (unsigned i = 0; i < WORKERS; i++) {
+			workers[i].addr = addr;
+			CU_ASSERT_EQUAL_FATAL(pthread_create(&workers[i].thread, NULL,
+							     listen_as_worker, &workers[i]),
+					      0);
+		}
+		for (unsigned i = 0; i < WORKERS; i++)
+			pthread_join(workers[i].thread, NULL);
+		for (unsigned i = 0; i < WORKERS; i++) {
+			CU_ASSERT_TRUE(workers[i].fd >= 0);
+			close(workers[i].fd);
+		}
+	}
+}
+
 static void foreign_address_says_why(void)
 {
 	struct tp_addr addr = {.ip = 0xC6336401,
@@ -221,6 +262,7 @@ static const struct suite_test tests[] = {
 	 holder_that_only_binds_cannot_be_found},
 	{"an address that this process holds names this process", own_process_is_named},
 	{"an address that was given up can be taken again", freed_address_can_be_taken_again},
+	{"workers may listen on one address at the same moment", workers_may_listen_at_once},
 	{"an address of no interface here says so", foreign_address_says_why},
 	{"the reason of a death follows from the errno", reasons_follow_the_errno},
 	{"failures to accept are told apart", accept_failures_are_told_apart},
