@@ -94,8 +94,8 @@ static void enter(struct bench *bench, const struct tp_event *event)
 
 unsigned bench_turn(struct bench *bench, uint64_t wait_ns)
 {
-	struct tp_event events[BENCH_CONNS];
-	unsigned count = tp_poll(bench->tp, events, BENCH_CONNS, wait_ns, &bench->turn);
+	struct tp_event events[BENCH_EVENTS];
+	unsigned count = tp_poll(bench->tp, events, BENCH_EVENTS, wait_ns, &bench->turn);
 
 	for (unsigned i = 0; i < count; i++)
 		enter(bench, &events[i]);

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { BENCH_CONNS = 16 };
+enum { BENCH_CONNS = 16, BENCH_EVENTS = 256 };
 
 /* What was seen of one connection, in the order of acceptance. */
 struct bench_conn {

@@ -206,8 +206,9 @@ static void writes_to_a_reset_peer_do_not_signal(void)
 	if (!bench_open(&bench, 4))
 		return;
 	conn = bench_join(&bench, &fd);
+	/* only behind an end is a reset a broken pipe; without a poll between, the write meets it */
+	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
 	close_with_reset(fd);
-	/* without a poll between, the writes meet the dead socket */
 	for (unsigned i = 0; i < 5; i++)
 		bench_write(&bench, conn, bytes, 100);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
@@ -318,6 +319,7 @@ static void events_of_a_former_owner_are_dropped(void)
 	struct bench_conn *first, *second;
 	int first_fd, second_fd, copy;
 	struct tp_conn *handle;
+	uint64_t before;
 
 	if (!bench_open(&bench, 1))
 		return;
@@ -330,9 +332,11 @@ static void events_of_a_former_owner_are_dropped(void)
 	bench_turn(&bench, 0);
 	second = bench_join(&bench, &second_fd);
 	CU_ASSERT_PTR_EQUAL(second->conn, handle);
+	bench_idle(&bench);
+	before = bench_detail(&bench, "stale_events");
 	CU_ASSERT_EQUAL(send(first_fd, "stale", 5, MSG_NOSIGNAL), 5);
 	bench_idle(&bench);
-	CU_ASSERT_TRUE(bench_detail(&bench, "stale_events") > 0);
+	CU_ASSERT_TRUE(bench_detail(&bench, "stale_events") > before);
 	CU_ASSERT_EQUAL(second->bits, TP_ACCEPTED);
 	CU_ASSERT_EQUAL(first->closed, 1);
 	CU_ASSERT_EQUAL(send(second_fd, "fresh", 5, 0), 5);

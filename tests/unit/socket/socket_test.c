@@ -21,7 +21,7 @@ static struct tp_addr next_addr(void)
 
 	return (struct tp_addr){
 		.ip = INADDR_LOOPBACK,
-		.port = (uint16_t)(10000 + ((uint32_t)getpid() * 64 + taken++) % 20000),
+		.port = (uint16_t)(10000 + ((uint32_t)getpid() * 128 + taken++) % 20000),
 	};
 }
 
@@ -168,6 +168,7 @@ static void freed_address_can_be_taken_again(void)
 
 struct worker {
 	pthread_t thread;
+	pthread_barrier_t *start;
 	struct tp_addr addr;
 	uint64_t calls;
 	struct tp_error error;
@@ -178,6 +179,7 @@ static void *listen_as_worker(void *argument)
 {
 	struct worker *worker = argument;
 
+	pthread_barrier_wait(worker->start);
 	worker->fd = socket_listen(&worker->addr, true, &worker->calls, &worker->error);
 	return NULL;
 }
@@ -185,14 +187,17 @@ static void *listen_as_worker(void *argument)
 /* Each tests the address before it takes it, and none may take another's test for a stranger. */
 static void workers_may_listen_at_once(void)
 {
-	enum { ROUNDS = 20, WORKERS = 4 };
+	enum { ROUNDS = 50, WORKERS = 4 };
 	struct worker workers[WORKERS] = {0};
+	pthread_barrier_t start;
 
+	pthread_barrier_init(&start, NULL, WORKERS);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		struct tp_addr addr = next_addr();
 
 		for (unsigned i = 0; i < WORKERS; i++) {
 			workers[i].addr = addr;
+			workers[i].start = &start;
 			CU_ASSERT_EQUAL_FATAL(pthread_create(&workers[i].thread, NULL,
 							     listen_as_worker, &workers[i]),
 					      0);
@@ -204,6 +209,7 @@ static void workers_may_listen_at_once(void)
 			close(workers[i].fd);
 		}
 	}
+	pthread_barrier_destroy(&start);
 }
 
 static void foreign_address_says_why(void)
