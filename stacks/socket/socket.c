@@ -6,17 +6,10 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/*
- * Held while an address is tested and taken, so that the workers of one process do not mistake each
- * other's test for a foreign holder. Setup only.
- */
-static pthread_mutex_t listening = PTHREAD_MUTEX_INITIALIZER;
 
 const char *socket_addr_text(const struct tp_addr *addr, char text[SOCKET_ADDR_TEXT])
 {
@@ -129,7 +122,9 @@ static int bind_socket(const struct tp_addr *addr, bool share, uint64_t *calls)
 
 /*
  * Whether an address that will be shared is free, or held by this very process. SO_REUSEPORT alone
- * would let a second program of the same user join in and take half the connections.
+ * would let a second program of the same user join in and take half the connections. Workers that
+ * test and take it at the same moment do not disturb each other: while nobody listens, sockets with
+ * SO_REUSEADDR may be bound side by side.
  */
 static int check_exclusive(const struct tp_addr *addr, uint64_t *calls)
 {
@@ -165,11 +160,8 @@ static int bind_and_listen(const struct tp_addr *addr, bool share, uint64_t *cal
 
 int socket_listen(const struct tp_addr *addr, bool share, uint64_t *calls, struct tp_error *error)
 {
-	int fd;
+	int fd = bind_and_listen(addr, share, calls);
 
-	pthread_mutex_lock(&listening);
-	fd = bind_and_listen(addr, share, calls);
-	pthread_mutex_unlock(&listening);
 	return fd < 0 ? fail_listen(addr, fd, error) : fd;
 }
 

@@ -197,6 +197,33 @@ static void crowd_is_accepted_in_batches(void)
 	bench_close(&bench);
 }
 
+static void events_left_over_come_at_once(void)
+{
+	struct tp_event event;
+	struct tp_turn turn;
+	struct bench_conn *conns[3];
+	int fds[3];
+
+	if (!bench_open(&bench, 4))
+		return;
+	for (unsigned i = 0; i < 3; i++)
+		conns[i] = bench_join(&bench, &fds[i]);
+	bench_idle(&bench);
+	for (unsigned i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL(send(fds[i], "x", 1, 0), 1);
+	CU_ASSERT_EQUAL(tp_poll(bench.tp, &event, 1, 5 * CLOCK_SECOND_NS, &turn), 1);
+	for (unsigned i = 1; i < 3; i++) {
+		CU_ASSERT_EQUAL(tp_poll(bench.tp, &event, 1, 5 * CLOCK_SECOND_NS, &turn), 1);
+		CU_ASSERT_EQUAL(event.bits, TP_READABLE);
+		CU_ASSERT_EQUAL(turn.waited_ns, 0);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(bench_read(&bench, conns[i], back, sizeof(back)), 1);
+		close(fds[i]);
+	}
+	bench_close(&bench);
+}
+
 static void full_ring_rests_and_resumes(void)
 {
 	struct tp_counters before, after;
@@ -422,6 +449,8 @@ static const struct suite_test tests[] = {
 	{"a request and its answer cost three system calls", turn_makes_three_calls},
 	{"a crowd is accepted in batches, without sleeping between them",
 	 crowd_is_accepted_in_batches},
+	{"events left over come with the next poll, which does not sleep",
+	 events_left_over_come_at_once},
 	{"a full receive ring rests without spinning and resumes when consumed",
 	 full_ring_rests_and_resumes},
 	{"urgent data does not hide what comes behind it", urgent_data_hides_nothing},
