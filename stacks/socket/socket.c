@@ -181,34 +181,31 @@ static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *e
 		       strerror(-code), advice);
 }
 
-/* Whether an error of connect speaks of the network or the peer, not of this host. */
-static bool is_verdict(int error_number)
+/* Starts connecting; 0, or the errno if it ended at once. */
+static int start_connecting(int fd, const struct tp_addr *addr, uint64_t *calls)
 {
-	enum tp_reason reason = socket_reason(error_number);
+	struct sockaddr_in address = kernel_address(addr);
 
-	return reason != TP_FAILED;
+	++*calls;
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EINPROGRESS)
+		return 0;
+	return errno;
 }
 
 int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls,
 		   struct tp_error *error)
 {
-	struct sockaddr_in address = kernel_address(addr);
 	int fd = make_socket(calls);
 	int verdict = 0, code;
 
 	if (fd < 0)
 		return fail_connect(addr, fd, error);
 	code = set_on(fd, IPPROTO_TCP, TCP_NODELAY, calls);
-	if (code == 0) {
-		++*calls;
-		if (connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 &&
-		    errno != EINPROGRESS)
-			code = -errno;
-	}
-	if (is_verdict(-code)) {
-		verdict = -code;
-		code = 0;
-	}
+	if (code == 0)
+		verdict = start_connecting(fd, addr, calls);
+	/* what has no reason of its own is not the network's answer but this host's trouble */
+	if (verdict && socket_reason(verdict) == TP_FAILED)
+		code = -verdict;
 	if (code < 0) {
 		close_counted(fd, calls);
 		return fail_connect(addr, code, error);
