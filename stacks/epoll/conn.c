@@ -38,16 +38,23 @@ struct ep_conn *ep_conn_begin(struct ep *ep, int fd, enum ep_state state)
 	return conn;
 }
 
-int ep_conn_watch(struct ep *ep, struct ep_conn *conn)
+/*
+ * Writability is watched only while somebody waits for it: a socket is nearly always writable, and
+ * epoll would report that alone each time that a byte had come and was already read.
+ */
+int ep_conn_watch(struct ep *ep, struct ep_conn *conn, int operation, bool writable)
 {
 	uint64_t generation = conn->generation & INT32_MAX; /* the top bit is EP_LISTENER_TAG's */
 	struct epoll_event event = {
-		.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOLLET,
+		.events = EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLET,
 		.data.u64 = generation << 32 | slab_index(&ep->conns, conn),
 	};
 
+	if (writable)
+		event.events |= EPOLLOUT;
+	conn->watches_writable = writable;
 	ep->counters.syscalls++;
-	return epoll_ctl(ep->epoll_fd, EPOLL_CTL_ADD, conn->fd, &event) < 0 ? -errno : 0;
+	return epoll_ctl(ep->epoll_fd, operation, conn->fd, &event) < 0 ? -errno : 0;
 }
 
 void ep_conn_release(struct ep *ep, struct ep_conn *conn)
@@ -224,12 +231,14 @@ static void end_if_due(struct ep *ep, struct ep_conn *conn)
  * An emptied ring starts again at its base, but not under a room that is lent: its bytes will be
  * committed where they stand.
  */
-static void sent(struct ep_conn *conn, uint32_t bytes)
+static void sent(struct ep *ep, struct ep_conn *conn, uint32_t bytes)
 {
 	if (conn->lent_bytes == 0)
 		ring_consume(&conn->send, bytes);
 	else
 		conn->send.head += bytes;
+	ep->moved = true;
+	offer_room(ep, conn);
 }
 
 static ssize_t send_spans(int fd, struct span spans[2], unsigned count)
@@ -243,14 +252,16 @@ static ssize_t send_spans(int fd, struct span spans[2], unsigned count)
 	return sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
-static void send_failed(struct ep *ep, struct ep_conn *conn, int error_number)
+/*
+ * The kernel took less than was offered. Who was blocked once will be again, so the watch stays; if
+ * there is room again by now, setting it reports that.
+ */
+static void block(struct ep *ep, struct ep_conn *conn)
 {
-	if (error_number != EAGAIN) {
-		ep_conn_retire(ep, conn, socket_reason(error_number));
-		return;
-	}
 	conn->blocked = true;
 	ep->details.short_writes++;
+	if (!conn->watches_writable && ep_conn_watch(ep, conn, EPOLL_CTL_MOD, true) < 0)
+		ep_conn_retire(ep, conn, TP_FAILED);
 }
 
 void ep_conn_send(struct ep *ep, struct ep_conn *conn)
@@ -262,15 +273,15 @@ void ep_conn_send(struct ep *ep, struct ep_conn *conn)
 	if (offered > 0) {
 		bytes = send_spans(conn->fd, spans, ring_spans(&conn->send, 0, offered, spans));
 		ep->counters.syscalls++;
-		if (bytes < 0) {
-			send_failed(ep, conn, errno);
+		if (bytes < 0 && errno != EAGAIN) {
+			ep_conn_retire(ep, conn, socket_reason(errno));
 			return;
 		}
-		sent(conn, (uint32_t)bytes);
-		ep->moved = true;
-		conn->blocked = bytes < offered;
-		ep->details.short_writes += conn->blocked;
-		offer_room(ep, conn);
+		conn->blocked = false;
+		if (bytes > 0)
+			sent(ep, conn, (uint32_t)bytes);
+		if (bytes < offered)
+			block(ep, conn);
 	}
 	end_if_due(ep, conn);
 }

@@ -134,7 +134,7 @@ static int begin_connecting(struct ep *ep, struct ep_conn *conn, int verdict,
 		ep_conn_retire(ep, conn, socket_reason(verdict));
 		return 0;
 	}
-	code = ep_conn_watch(ep, conn);
+	code = ep_conn_watch(ep, conn, EPOLL_CTL_ADD, true);
 	if (code < 0) {
 		socket_reset(conn->fd, &ep->counters.syscalls);
 		ep_set_state(conn, EP_CLOSED);

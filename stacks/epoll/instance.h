@@ -48,6 +48,7 @@ struct ep_conn {
 	bool unread;	       /* the kernel may hold more for us */
 	bool doubtful;	       /* an end or urgent data is near: a short read proves nothing */
 	bool broken;	       /* the kernel reported an error that no call has shown yet */
+	bool watches_writable; /* EPOLLOUT is asked for */
 	bool blocked;	       /* the kernel took less than offered; EPOLLOUT will follow */
 	bool finishing;	       /* finish was called */
 	bool ended;	       /* our side was shut down */
@@ -116,8 +117,11 @@ static inline struct ep_conn *ep_conn_of(struct tp_conn *conn)
  */
 struct ep_conn *ep_conn_begin(struct ep *ep, int fd, enum ep_state state);
 
-/* Asks the kernel to report on it. 0 or a negative errno. */
-int ep_conn_watch(struct ep *ep, struct ep_conn *conn);
+/*
+ * Asks the kernel to report on it, also when it becomes writable if so said; `operation` is
+ * EPOLL_CTL_ADD the first time, then EPOLL_CTL_MOD. 0 or a negative errno.
+ */
+int ep_conn_watch(struct ep *ep, struct ep_conn *conn, int operation, bool writable);
 
 /* Gives the memory of a closed connection back. */
 void ep_conn_release(struct ep *ep, struct ep_conn *conn);

@@ -119,6 +119,9 @@ static void end_connecting(struct ep *ep, struct ep_conn *conn, uint32_t events)
 	ep->moved = true;
 	ep_conn_note(ep, conn, TP_CONNECTED);
 	ep_conn_send(ep, conn);
+	if (conn->state == EP_OPEN && !conn->blocked &&
+	    ep_conn_watch(ep, conn, EPOLL_CTL_MOD, false) < 0)
+		ep_conn_retire(ep, conn, TP_FAILED);
 }
 
 /*
@@ -175,7 +178,7 @@ static void take_accepted(struct ep *ep, int fd)
 {
 	struct ep_conn *conn = ep_conn_begin(ep, fd, EP_OPEN);
 
-	if (conn && ep_conn_watch(ep, conn) < 0) {
+	if (conn && ep_conn_watch(ep, conn, EPOLL_CTL_ADD, false) < 0) {
 		ep_set_state(conn, EP_CLOSED);
 		ep_conn_release(ep, conn);
 		conn = NULL;

@@ -173,6 +173,22 @@ static void turn_makes_three_calls(void)
 	bench_close(&bench);
 }
 
+static void idle_connections_wake_nobody(void)
+{
+	struct bench_conn out = {0};
+	struct tp_error error;
+
+	if (!bench_open(&bench, 4))
+		return;
+	CU_ASSERT_EQUAL_FATAL(epoll_ops.connect(bench.tp, &bench.addr, &out, &out.conn, &error), 0);
+	CU_ASSERT_TRUE(bench_until(&bench, &out, TP_CONNECTED));
+	CU_ASSERT_TRUE(bench_until(&bench, &bench.conns[0], TP_ACCEPTED));
+	/* both ends are writable, which is no news */
+	CU_ASSERT_EQUAL(bench_turn(&bench, 20 * CLOCK_MS_NS), 0);
+	CU_ASSERT_TRUE(bench.turn.waited_ns >= 10 * CLOCK_MS_NS);
+	bench_close(&bench);
+}
+
 static void crowd_is_accepted_in_batches(void)
 {
 	enum { CROWD = 200 };
@@ -450,6 +466,7 @@ static const struct suite_test tests[] = {
 	{"accepted sockets are without Nagle, non-blocking and close on exec",
 	 accepted_sockets_have_their_options},
 	{"a request and its answer cost three system calls", turn_makes_three_calls},
+	{"connections that are merely writable wake nobody", idle_connections_wake_nobody},
 	{"a crowd is accepted in batches, without sleeping between them",
 	 crowd_is_accepted_in_batches},
 	{"events left over come with the next poll, which does not sleep",
