@@ -32,7 +32,7 @@ STYLE = {
     "axes.titlecolor": INK, "text.color": INK, "xtick.color": INK, "ytick.color": INK, "axes.grid": True, "grid.color": FAINT,
     "grid.linewidth": 0.6, "axes.axisbelow": True, "lines.linewidth": 1.6, "lines.markersize": 4.5, "legend.frameon": False,
     "legend.fontsize": 8, "figure.facecolor": PAPER, "axes.facecolor": "none", "savefig.facecolor": PAPER, "svg.fonttype": "none",
-    "svg.hashsalt": "weir", "path.simplify": False,
+    "svg.hashsalt": "weir", "path.simplify": True,
 }
 
 
@@ -59,7 +59,7 @@ class Canvas:
         """A marker that says `tip` on hover."""
         name = f"tip{len(self.tips)}"
         self.tips[name] = tip
-        self.axes.plot([x], [y], linestyle="none", gid=name, **look)
+        self.axes.plot([x], [y], gid=name, **(look | {"linestyle": "none"}))
 
 
 def draw_all(result: Result, found: Aggregate) -> list[Drawing]:
@@ -107,6 +107,7 @@ class Series:
     """Cells that differ in the x factor only, with their look."""
 
     label: str
+    stack: int  # place of its stack among the run's
     cells: list[Cell]
     look: dict[str, Any]
 
@@ -120,9 +121,12 @@ def _series(found: Aggregate, x_factor: str | None) -> list[Series]:
             groups.setdefault(tuple(cell.settings[name] for name in names), []).append(cell)
     rest = list(dict.fromkeys(_without(names, "stack", levels) for levels in groups))
     stacks = list(dict.fromkeys(_first(names, "stack", levels) for levels in groups))
-    return [Series(", ".join(map(str, levels)) or "all", cells,
-                   _look(stacks.index(_first(names, "stack", levels)), rest.index(_without(names, "stack", levels))))
-            for levels, cells in groups.items()]
+    series = []
+    for levels, cells in groups.items():
+        stack = stacks.index(_first(names, "stack", levels))
+        look = _look(stack, rest.index(_without(names, "stack", levels)))
+        series.append(Series(", ".join(map(str, levels)) or "all", stack, cells, look))
+    return series
 
 
 def _first(names: list[str], wanted: str, levels: tuple[Any, ...]) -> Any:
@@ -134,8 +138,9 @@ def _without(names: list[str], unwanted: str, levels: tuple[Any, ...]) -> tuple[
 
 
 def _look(stack: int, rest: int) -> dict[str, Any]:
-    return {"color": PALETTE[stack % len(PALETTE)], "marker": MARKERS[stack % len(MARKERS)], "linestyle": LINES[rest % len(LINES)],
-            "markerfacecolor": PALETTE[stack % len(PALETTE)] if rest % 2 == 0 else PAPER}
+    color = PALETTE[stack % len(PALETTE)]
+    return {"color": color, "marker": MARKERS[stack % len(MARKERS)], "linestyle": LINES[rest % len(LINES)],
+            "markerfacecolor": color if rest % 2 == 0 else PAPER, "zorder": 3 - 0.1 * stack}
 
 
 def _x_factor(found: Aggregate) -> str | None:
@@ -152,11 +157,11 @@ def _x_axis(canvas: Canvas, levels: list[Any]) -> None:
     canvas.axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _log_y(canvas: Canvas) -> None:
+def _log_y(canvas: Canvas, show: Callable[[float], str] | None = None) -> None:
     canvas.axes.set_yscale("log")
     canvas.axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
     canvas.axes.yaxis.set_minor_locator(NullLocator())
-    canvas.axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _tick(value)))
+    canvas.axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: (show or _tick)(value)))
 
 
 def _tick(value: float) -> str:
@@ -164,6 +169,13 @@ def _tick(value: float) -> str:
         if value >= step:
             return f"{value / step:g}{suffix}"
     return f"{value:g}"
+
+
+def _tick_us(value_us: float) -> str:
+    for step, unit in ((1e6, "s"), (1e3, "ms")):
+        if value_us >= step:
+            return f"{value_us / step:g} {unit}"
+    return f"{value_us:g} µs"
 
 
 def _note(result: Result, cells: list[Cell]) -> str:
@@ -187,13 +199,15 @@ def _draw_rates(result: Result, found: Aggregate) -> Iterator[Drawing]:
         canvas.axes.plot(xs, [cell.values["rps_median"].number for cell in series.cells], **line)
         canvas.axes.plot([], [], label=series.label, **series.look)
         for cell in series.cells:
-            for sample in cell.valid:
+            for place, sample in enumerate(cell.valid):
+                aside = 2 ** (0.07 * (place - (len(cell.valid) - 1) / 2))
                 tip = f"{cell.variant}\n{sample.sample_id}: {sample.rps:,.0f} requests/s"
-                canvas.dot(cell.settings[factor], sample.rps, tip, **{**series.look, "linestyle": "none"})
+                canvas.dot(cell.settings[factor] * aside, sample.rps, tip, **series.look)
     _x_axis(canvas, found.factors[factor])
     _log_y(canvas)
     _legend(canvas)
-    yield _finish(canvas, f"rps-by-{factor.replace('_', '-')}", "Every sample is a dot, the line joins the medians. Both axes are logarithmic.", _note(result, found.cells))
+    yield _finish(canvas, f"rps-by-{factor.replace('_', '-')}", 
+                  "Every sample is a dot, those of one cell side by side; the line joins the medians. Both axes are logarithmic.", _note(result, found.cells))
 
 
 def _draw_latency(result: Result, found: Aggregate) -> Iterator[Drawing]:
@@ -204,10 +218,10 @@ def _draw_latency(result: Result, found: Aggregate) -> Iterator[Drawing]:
         if not any(cell.valid for cell in cells):
             continue
         where = f", {factor.replace('_', ' ')} {level}" if factor else ""
-        canvas = _canvas(f"Service time by percentile{where}", "percentile", "service time, µs")
+        canvas = _canvas(f"Service time by percentile{where}", "percentile", "service time")
         ends = [_plot_percentiles(canvas, series, factor, level) for series in _series(found, factor)]
         _percentile_axis(canvas, max(ends))
-        _log_y(canvas)
+        _log_y(canvas, _tick_us)
         _legend(canvas)
         name = f"latency-{factor.replace('_', '-')}-{level}" if factor else "latency"
         yield _finish(canvas, name, "From the merged histograms of each cell's valid samples; a curve ends where fewer than 10 values lie beyond it.",
@@ -225,7 +239,7 @@ def _plot_percentiles(canvas: Canvas, series: Series, factor: str | None, level:
             continue
         line = {name: series.look[name] for name in ("color", "linestyle")}
         xs, ys = 1 / (1 - quantiles), values_ns / 1000
-        canvas.axes.plot(np.concatenate([[1], xs]), np.concatenate([ys[:1], ys]), label=series.label, drawstyle="steps-post", **line)
+        canvas.axes.plot(np.concatenate([[1], xs]), np.concatenate([ys[:1], ys]), label=series.label, drawstyle="steps-pre", **line)
         for quantile in (0.5, 0.9, 0.99, 0.999):
             value_us = cell.service.percentile_ns(quantile) / 1000
             if quantile <= quantiles[-1]:
@@ -251,13 +265,10 @@ def _draw_writes(result: Result, found: Aggregate) -> Iterator[Drawing]:
     known = [cell for cell in found.cells if cell.values["responses_per_write"].number]
     if factor is None or not known:
         return
-    canvas = _canvas(f"Responses per write against {factor.replace('_', ' ')}", factor.replace("_", " "), "responses in one write")
+    words = factor.replace("_", " ")
+    canvas = _canvas(f"Responses per write against {words}", words, "responses in one write")
     for series in _series(found, factor):
-        cells = [cell for cell in series.cells if cell in known]
-        canvas.axes.plot([cell.settings[factor] for cell in cells], [cell.values["responses_per_write"].number for cell in cells], label=series.label, **series.look)
-        for cell in cells:
-            value = cell.values["responses_per_write"].number
-            canvas.dot(cell.settings[factor], value, f"{cell.variant}\n{value:.2f} responses a write", **{**series.look, "linestyle": "none"})
+        _plot_writes(canvas, series, factor)
     _x_axis(canvas, found.factors[factor])
     _log_y(canvas)
     low, high = canvas.axes.get_ylim()
@@ -266,6 +277,17 @@ def _draw_writes(result: Result, found: Aggregate) -> Iterator[Drawing]:
     unknown = sum(bool(cell.valid) for cell in found.cells) - len(known)
     caption = "Median over samples. One write is one send call on sockets, one run of segments on a user-space TCP."
     yield _finish(canvas, "responses-per-write", caption + (f" Not known in {unknown} cells." if unknown else ""), _note(result, known))
+
+
+def _plot_writes(canvas: Canvas, series: Series, factor: str) -> None:
+    """Earlier stacks are drawn wider, so that they show beneath a later one with the same counts."""
+    size = 1 + 0.8 * max(0, 1 - series.stack)
+    look = series.look | {"linewidth": 1.4 * size, "markersize": 4 * size, "zorder": 2 + 0.1 * series.stack}
+    points = [(cell, cell.settings[factor], cell.values["responses_per_write"].number) for cell in series.cells]
+    points = [(cell, x, y) for cell, x, y in points if y]
+    canvas.axes.plot([x for _, x, _ in points], [y for _, _, y in points], label=series.label, **look)
+    for cell, x, y in points:
+        canvas.dot(x, y, f"{cell.variant}\n{y:.2f} responses a write", **look)
 
 
 def _draw_order(result: Result, found: Aggregate) -> Iterator[Drawing]:

@@ -71,3 +71,8 @@ def limits(result: Result) -> list[str]:
         found.append("Stacks that spin and stacks that block differ in that too; OS CPU per request compares only among equals, busy time compares across.")
     found.append("Percentiles have no interval: they come from merged histograms, in which the requests of one server are not independent.")
     return found
+
+
+def command(result: Result) -> str:
+    """What runs the same experiment again, from the project's root."""
+    return f"./weir run results/{result.path.resolve().name}"
