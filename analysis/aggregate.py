@@ -36,30 +36,107 @@ class Column:
 
 # How each column of the aggregate is made: of the cell's rates, its merged histograms, or a median over samples.
 COLUMNS = [
-    Column("rps_median", "requests/s", "median over samples of requests per second in the measured window"),
+    Column(
+        "rps_median",
+        "requests/s",
+        "median over samples of requests per second in the measured window",
+    ),
     Column("rps_min", "min", "slowest sample, requests/s"),
     Column("rps_max", "max", "fastest sample, requests/s"),
     Column("rps_cv", "CV %", "sample standard deviation over mean of requests/s", 1, 100),
-    Column("service_p50_us", "p50 µs", "service time from actual send, of the merged histograms", 1),
-    Column("service_p99_us", "p99 µs", "service time from actual send, of the merged histograms", 1),
-    Column("service_p999_us", "p99.9 µs", "service time from actual send, of the merged histograms", 1),
-    Column("service_max_us", "max µs", "service time from actual send, of the merged histograms", 1, in_text=False),
+    Column(
+        "service_p50_us", "p50 µs", "service time from actual send, of the merged histograms", 1
+    ),
+    Column(
+        "service_p99_us", "p99 µs", "service time from actual send, of the merged histograms", 1
+    ),
+    Column(
+        "service_p999_us", "p99.9 µs", "service time from actual send, of the merged histograms", 1
+    ),
+    Column(
+        "service_max_us",
+        "max µs",
+        "service time from actual send, of the merged histograms",
+        1,
+        in_text=False,
+    ),
     Column("service_n", "values", "service times in the merged histogram", in_text=False),
-    Column("intended_p50_us", "intended p50 µs", "response time from intended send, of the merged histograms", 1, in_text=False),
-    Column("intended_p99_us", "intended p99 µs", "response time from intended send, of the merged histograms", 1, in_text=False),
-    Column("responses_per_write", "resp/write", "responses in one transport write, median over samples", 2),
+    Column(
+        "intended_p50_us",
+        "intended p50 µs",
+        "response time from intended send, of the merged histograms",
+        1,
+        in_text=False,
+    ),
+    Column(
+        "intended_p99_us",
+        "intended p99 µs",
+        "response time from intended send, of the merged histograms",
+        1,
+        in_text=False,
+    ),
+    Column(
+        "responses_per_write",
+        "resp/write",
+        "responses in one transport write, median over samples",
+        2,
+    ),
     Column("bytes_per_write", "B/write", "bytes in one transport write, median over samples"),
-    Column("os_cpu_us_per_request", "OS CPU µs/req", "user + system + softirq on the server's CPUs, median over samples", 3),
-    Column("busy_us_per_request", "busy µs/req", "server turns that moved something, median over samples", 3),
-    Column("core_us_per_request", "core µs/req", "server cores held x wall, median over samples", 3),
-    Column("copied_bytes_per_request", "copied B/req", "bytes copied in the server, median over samples", 0, in_text=False),
-    Column("empty_poll_share", "empty polls %", "polls in which nothing moved, median over samples", 1, 100, in_text=False),
-    Column("rss_peak_kib", "RSS peak KiB", "the server's resident set, median over samples", in_text=False),
-    Column("client_busy_share", "client busy %", "share of the client's time in turns that moved something, median over samples", 0, 100),
+    Column(
+        "os_cpu_us_per_request",
+        "OS CPU µs/req",
+        "user + system + softirq on the server's CPUs, median over samples",
+        3,
+    ),
+    Column(
+        "busy_us_per_request",
+        "busy µs/req",
+        "server turns that moved something, median over samples",
+        3,
+    ),
+    Column(
+        "core_us_per_request", "core µs/req", "server cores held x wall, median over samples", 3
+    ),
+    Column(
+        "copied_bytes_per_request",
+        "copied B/req",
+        "bytes copied in the server, median over samples",
+        0,
+        in_text=False,
+    ),
+    Column(
+        "empty_poll_share",
+        "empty polls %",
+        "polls in which nothing moved, median over samples",
+        1,
+        100,
+        in_text=False,
+    ),
+    Column(
+        "rss_peak_kib",
+        "RSS peak KiB",
+        "the server's resident set, median over samples",
+        in_text=False,
+    ),
+    Column(
+        "client_busy_share",
+        "client busy %",
+        "share of the client's time in turns that moved something, median over samples",
+        0,
+        100,
+    ),
 ]
 
-_SERVER_MEDIANS = ("responses_per_write", "bytes_per_write", "os_cpu_us_per_request", "busy_us_per_request",
-                   "core_us_per_request", "copied_bytes_per_request", "empty_poll_share", "rss_peak_kib")
+_SERVER_MEDIANS = (
+    "responses_per_write",
+    "bytes_per_write",
+    "os_cpu_us_per_request",
+    "busy_us_per_request",
+    "core_us_per_request",
+    "copied_bytes_per_request",
+    "empty_poll_share",
+    "rss_peak_kib",
+)
 _PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
@@ -78,6 +155,17 @@ class Cell:
     @property
     def valid(self) -> list[Sample]:
         return [sample for sample in self.samples if sample.valid]
+
+    def known(self, name: str) -> float:
+        """The number in a column that every cell with valid samples has."""
+        number = self.values[name].number
+        assert number is not None, f"{name} is not known in {self.variant}"
+        return number
+
+    def percentiles(self) -> Histogram:
+        """The merged service times of a cell with valid samples."""
+        assert self.service is not None, f"{self.variant} has no valid sample"
+        return self.service
 
     @property
     def n(self) -> str:
@@ -113,7 +201,7 @@ def aggregate(result: Result) -> Aggregate:
 
 
 def varied_factors(result: Result) -> dict[str, list[Any]]:
-    """The experiment's factors that the samples' cells name, with the levels seen, in the experiment's order."""
+    """The experiment's factors that all cells name, with the levels seen, in the experiment's order."""
     declared = result.experiment.get("factors")
     declared = declared if isinstance(declared, dict) else {}
     factors = {}
@@ -122,7 +210,9 @@ def varied_factors(result: Result) -> dict[str, list[Any]]:
             continue
         seen = _distinct(sample.cell[name] for sample in result.samples)
         wanted = levels if isinstance(levels, list) else []
-        factors[name] = [level for level in wanted if level in seen] + [level for level in seen if level not in wanted]
+        factors[name] = [level for level in wanted if level in seen] + [
+            level for level in seen if level not in wanted
+        ]
     return factors
 
 
@@ -135,7 +225,7 @@ def _distinct(values: Iterator[Any]) -> list[Any]:
 
 
 def _cells(samples: list[Sample], factors: dict[str, list[Any]]) -> list[Cell]:
-    """One cell for each distinct (variant, settings): samples that ran with other settings are never merged."""
+    """One cell for each (variant, settings): what ran with other settings is never merged."""
     groups: dict[str, Cell] = {}
     for sample in samples:
         key = json.dumps([sample.variant, sample.cell], sort_keys=True)
@@ -160,12 +250,15 @@ def _fill(cell: Cell) -> None:
     rates = [sample.rps for sample in cell.valid]
     spread = coefficient_of_variation(rates)
     cell.values = {
-        "rps_median": Value(plain.median(rates)), "rps_min": Value(min(rates)), "rps_max": Value(max(rates)),
+        "rps_median": Value(plain.median(rates)),
+        "rps_min": Value(min(rates)),
+        "rps_max": Value(max(rates)),
         "rps_cv": Value(spread, None if spread is not None else "one sample only"),
     }
-    cell.service = histogram.merge(sample.service for sample in cell.valid)
-    if all(sample.intended for sample in cell.valid):
-        cell.intended = histogram.merge(sample.intended for sample in cell.valid)
+    cell.service = histogram.merge(sample.service for sample in cell.valid if sample.service)
+    intended = [sample.intended for sample in cell.valid if sample.intended]
+    if len(intended) == len(cell.valid):
+        cell.intended = histogram.merge(intended)
     cell.values |= _percentiles("service", cell.service) | _percentiles("intended", cell.intended)
     cell.values["service_n"] = Value(cell.service.n)
     cell.values |= {name: _median(cell.valid, "server", name) for name in _SERVER_MEDIANS}
@@ -174,31 +267,42 @@ def _fill(cell: Cell) -> None:
 
 def _percentiles(name: str, merged: Histogram | None) -> dict[str, Value]:
     if merged is None:
-        return {f"{name}_{key}_us": Value(None, "not recorded in every sample") for key in _PERCENTILES}
-    return {f"{name}_{key}_us": Value(merged.percentile_ns(quantile) / 1000) for key, quantile in _PERCENTILES.items()}
+        return {
+            f"{name}_{key}_us": Value(None, "not recorded in every sample") for key in _PERCENTILES
+        }
+    return {
+        f"{name}_{key}_us": Value(merged.percentile_ns(quantile) / 1000)
+        for key, quantile in _PERCENTILES.items()
+    }
 
 
 def _median(samples: list[Sample], group: str, name: str) -> Value:
-    """The median over samples; unknown in one is unknown in all, for medians of different samples do not compare."""
+    """The median over samples; unknown in one is unknown: a median over some would not compare."""
     found = [sample.find(group, name) for sample in samples]
-    reasons = [reason for number, reason in found if number is None]
-    if reasons:
-        missing = "" if len(reasons) == len(found) else f" in {len(reasons)} of {len(found)} samples"
-        return Value(None, reasons[0] + missing)
-    return Value(plain.median(number for number, _ in found if number is not None))
+    numbers = [number for number, _ in found if number is not None]
+    if len(numbers) == len(found):
+        return Value(plain.median(numbers))
+    reason = next(str(reason) for number, reason in found if number is None)
+    missing = f" in {len(found) - len(numbers)} of {len(found)} samples" if numbers else ""
+    return Value(None, reason + missing)
 
 
 def _comparisons(factors: dict[str, list[Any]], cells: list[Cell]) -> Iterator[Comparison]:
-    """Each level of each factor against the factor's first level, where both cells exist once and have valid samples."""
+    """Each level against its factor's first, where both cells exist once and have valid samples."""
     by_levels: dict[tuple[Any, ...], list[Cell]] = {}
     for cell in cells:
         by_levels.setdefault(cell.levels, []).append(cell)
     for place, (factor, levels) in enumerate(factors.items()):
         others = [values for name, values in factors.items() if name != factor]
         for level, context in itertools.product(levels[1:], itertools.product(*others)):
-            pair = [by_levels.get((*context[:place], one, *context[place:]), []) for one in (level, levels[0])]
+            pair = [
+                by_levels.get((*context[:place], one, *context[place:]), [])
+                for one in (level, levels[0])
+            ]
             if not all(len(found) == 1 and found[0].valid for found in pair):
                 continue
             new, base = ([sample.rps for sample in found[0].valid] for found in pair)
             names = [name for name in factors if name != factor]
-            yield Comparison(factor, level, levels[0], dict(zip(names, context)), ratio_of_means(new, base))
+            yield Comparison(
+                factor, level, levels[0], dict(zip(names, context)), ratio_of_means(new, base)
+            )

@@ -12,7 +12,7 @@ MANIFEST = "manifest.json"
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes to a temporary name, syncs, renames: a reader sees the old file or the new one. Raises OSError."""
+    """Writes to a temporary name, syncs, renames: there is the old file or the new. Raises OSError."""
     temporary = path.with_name(f"{path.name}.tmp{os.getpid()}")
     try:
         with open(temporary, "wb") as out:
@@ -48,7 +48,9 @@ def manifest_entries(manifest: Any) -> dict[str, dict[str, Any]]:
     """
     files = manifest.get("files") if isinstance(manifest, dict) else None
     if isinstance(files, dict):
-        files = [{"path": path, **entry} for path, entry in files.items() if isinstance(entry, dict)]
+        files = [
+            {"path": path, **entry} for path, entry in files.items() if isinstance(entry, dict)
+        ]
     if not isinstance(files, list):
         raise ValueError("has no `files`")
     entries = {}
@@ -66,11 +68,15 @@ def manifest_entries(manifest: Any) -> dict[str, dict[str, Any]]:
 
 def manifest_with(manifest: dict[str, Any], outputs: dict[str, bytes]) -> bytes:
     """The manifest with `outputs` (path to content) added or replaced, in the form that it had."""
-    fresh = {path: {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
-             for path, content in outputs.items()}
+    fresh = {
+        path: {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content)}
+        for path, content in outputs.items()
+    }
     files = manifest["files"]
     if isinstance(files, dict):
-        updated: Any = dict(sorted((files | {path: _like(files, entry) for path, entry in fresh.items()}).items()))
+        updated: Any = dict(
+            sorted((files | {path: _like(files, entry) for path, entry in fresh.items()}).items())
+        )
     else:
         kept = [entry for entry in files if entry["path"] not in fresh]
         added = [{"path": path, **_like(files, entry)} for path, entry in fresh.items()]
@@ -80,6 +86,7 @@ def manifest_with(manifest: dict[str, Any], outputs: dict[str, bytes]) -> bytes:
 
 def _like(files: Any, entry: dict[str, Any]) -> dict[str, Any]:
     """`entry` with its size under the name that the manifest's other entries use."""
-    first = next(iter(files.values() if isinstance(files, dict) else files), {})
+    entries = list(files.values() if isinstance(files, dict) else files)
+    first: dict[str, Any] = entries[0] if entries else {}
     name = "bytes" if "bytes" in first else "size"
     return {"sha256": entry["sha256"], name: entry["size"]}

@@ -38,7 +38,9 @@ def compact(number: float) -> str:
 
 def _three_digits(number: float) -> str:
     size = abs(number)
-    return f"{number:.0f}" if size >= 99.95 else f"{number:.1f}" if size >= 9.995 else f"{number:.2f}"
+    return (
+        f"{number:.0f}" if size >= 99.95 else f"{number:.1f}" if size >= 9.995 else f"{number:.2f}"
+    )
 
 
 def times(ratio: float) -> str:
@@ -51,41 +53,78 @@ def times(ratio: float) -> str:
 
 def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
     """Everything that speaks against the run, the worst first."""
-    found = [*_validity(result), *_build(result.build), *_host(result), *_client(result.valid), *_mixed(cells)]
+    found = [
+        *_validity(result),
+        *_build(result.build),
+        *_host(result),
+        *_client(result.valid),
+        *_mixed(cells),
+    ]
     if result.manifest is None:
-        found.append(Caveat("no manifest", "manifest.json is missing: nothing vouches that these files are the run's own"))
+        found.append(
+            Caveat(
+                "no manifest",
+                "manifest.json is missing: nothing vouches that these files are the run's own",
+            )
+        )
     return found
 
 
 def _validity(result: Result) -> list[Caveat]:
     bad = len(result.samples) - len(result.valid)
     if not result.valid:
-        return [Caveat("no valid sample", f"none of {count(bad, 'sample')} is valid, so this report holds no measurement")]
+        return [
+            Caveat(
+                "no valid sample",
+                f"none of {count(bad, 'sample')} is valid, so this report holds no measurement",
+            )
+        ]
     if bad:
-        return [Caveat("invalid samples", f"{bad} of {count(len(result.samples), 'sample')} invalid; listed below, in no number")]
+        return [
+            Caveat(
+                "invalid samples",
+                f"{bad} of {count(len(result.samples), 'sample')} invalid; listed below, in no number",
+            )
+        ]
     return []
 
 
 def _build(build: dict[str, Any] | None) -> list[Caveat]:
     if build is None:
-        return [Caveat("build unknown", "build.json is missing: neither commit nor compiler flags are known")]
+        return [
+            Caveat(
+                "build unknown",
+                "build.json is missing: neither commit nor compiler flags are known",
+            )
+        ]
     found = []
     kind = str(build.get("buildtype") or build.get("build_type") or "")
     if kind.startswith("debug") and kind != "debugoptimized":
         found.append(Caveat("debug build", f"buildtype is {kind}: not a performance result"))
-    sanitizer = build.get("sanitize") or build.get("sanitizer") or build.get("sanitizers") or build.get("b_sanitize")
+    sanitizer = (
+        build.get("sanitize")
+        or build.get("sanitizer")
+        or build.get("sanitizers")
+        or build.get("b_sanitize")
+    )
     if sanitizer and sanitizer != "none":
         text = ", ".join(map(str, sanitizer)) if isinstance(sanitizer, list) else str(sanitizer)
         found.append(Caveat("sanitizer build", f"built with {text}: not a performance result"))
     if build.get("dirty") or build.get("git_dirty"):
-        found.append(Caveat("uncommitted changes", "the commit named in build.json is not all that was built"))
+        found.append(
+            Caveat(
+                "uncommitted changes", "the commit named in build.json is not all that was built"
+            )
+        )
     return found
 
 
 def _host(result: Result) -> list[Caveat]:
     found = []
     if result.host is None:
-        found.append(Caveat("host unknown", "host.json is missing: the numbers belong to no known machine"))
+        found.append(
+            Caveat("host unknown", "host.json is missing: the numbers belong to no known machine")
+        )
     reasons: list[str] = []
     degraded = False
     for source in (result.host, result.plan):
@@ -93,20 +132,38 @@ def _host(result: Result) -> list[Caveat]:
         stated = table.get("degraded")
         degraded = degraded or bool(stated)
         for reason in (stated, table.get("degraded_reasons"), table.get("degraded_reason")):
-            reasons += [reason] if isinstance(reason, str) else map(str, reason) if isinstance(reason, list) else []
+            reasons += (
+                [reason]
+                if isinstance(reason, str)
+                else map(str, reason)
+                if isinstance(reason, list)
+                else []
+            )
     if degraded:
-        text = "; ".join(dict.fromkeys(reasons)) or "too few cores to keep one for the operating system"
+        text = (
+            "; ".join(dict.fromkeys(reasons))
+            or "too few cores to keep one for the operating system"
+        )
         found.append(Caveat("degraded host", text))
     return found
 
 
 def _client(valid: list[Sample]) -> list[Caveat]:
-    names = [sample.variant for sample in valid if (sample.raw.get("client") or {}).get("saturated") is True]
+    names = [
+        sample.variant
+        for sample in valid
+        if (sample.raw.get("client") or {}).get("saturated") is True
+    ]
     if not names:
         return []
     where = ", ".join(dict.fromkeys(sorted(names)))
-    return [Caveat("saturated client", f"in {len(names)} of {count(len(valid), 'valid sample')} the load generator had no time to spare, "
-                    f"so the server's limit may lie higher ({where})")]
+    return [
+        Caveat(
+            "saturated client",
+            f"in {len(names)} of {count(len(valid), 'valid sample')} the load generator had no time to spare, "
+            f"so the server's limit may lie higher ({where})",
+        )
+    ]
 
 
 def _mixed(cells: list[Cell]) -> list[Caveat]:
@@ -114,8 +171,13 @@ def _mixed(cells: list[Cell]) -> list[Caveat]:
     twice = sorted({variant for variant in variants if variants.count(variant) > 1})
     if not twice:
         return []
-    return [Caveat("mixed settings", f"samples of {', '.join(twice)} did not all run with the same effective settings; "
-                    "they are separate rows and enter no ratio")]
+    return [
+        Caveat(
+            "mixed settings",
+            f"samples of {', '.join(twice)} did not all run with the same effective settings; "
+            "they are separate rows and enter no ratio",
+        )
+    ]
 
 
 # What the run says
@@ -126,12 +188,12 @@ def summary(result: Result, cells: list[Cell]) -> list[str]:
     if not result.valid:
         return [f"No sample of {len(result.samples)} is valid: there is nothing to conclude."]
     known = [cell for cell in cells if cell.valid]
-    best = max(known, key=lambda cell: cell.values["rps_median"].number)
-    number = {name: value.number for name, value in best.values.items()}
+    best = max(known, key=lambda cell: cell.known("rps_median"))
+    low, median, high = (compact(best.known(f"rps_{name}")) for name in ("min", "median", "max"))
     sentences = [
         f"{len(result.valid)} of {count(len(result.samples), 'sample')} valid, in {count(len(cells), 'cell')}; a sample is one server's boot.",
-        f"The fastest cell is {best.variant}: median {compact(number['rps_median'])} requests/s "
-        f"({compact(number['rps_min'])} to {compact(number['rps_max'])}, n = {len(best.valid)}), p99 {number['service_p99_us']:,.0f} µs.",
+        f"The fastest cell is {best.variant}: median {median} requests/s ({low} to {high}, "
+        f"n = {len(best.valid)}), p99 {best.known('service_p99_us'):,.0f} µs.",
     ]
     empty = [cell.variant for cell in cells if not cell.valid]
     if empty:
@@ -140,24 +202,41 @@ def summary(result: Result, cells: list[Cell]) -> list[str]:
 
 
 def _noise(cells: list[Cell]) -> list[str]:
-    spreads = [(cell.values["rps_cv"].number, cell.variant) for cell in cells if cell.values["rps_cv"].number is not None]
+    spreads = [
+        (cell.values["rps_cv"].number, cell.variant)
+        for cell in cells
+        if cell.values["rps_cv"].number is not None
+    ]
     if not spreads:
         return ["No cell has two valid samples, so the noise of this run is unknown."]
     worst, where = max(spreads)
     text = f"Noise: the coefficient of variation is {plain.median(spread for spread, _ in spreads):.1%} in the median cell, {worst:.1%} in the worst ({where})."
     noisy = sum(spread > NOISY_CV for spread, _ in spreads)
-    return [text + (f" {count(noisy, 'cell')} above {NOISY_CV:.0%}: read small ratios there with suspicion." if noisy else "")]
+    return [
+        text
+        + (
+            f" {count(noisy, 'cell')} above {NOISY_CV:.0%}: read small ratios there with suspicion."
+            if noisy
+            else ""
+        )
+    ]
 
 
 def relative_rates(cells: list[Cell]) -> list[tuple[Sample, Cell, float]]:
     """Each valid sample with its rate over its cell's median, in execution order."""
-    rows = [(sample, cell, sample.rps / cell.values["rps_median"].number) for cell in cells for sample in cell.valid]
+    rows = [
+        (sample, cell, sample.rps / cell.known("rps_median"))
+        for cell in cells
+        for sample in cell.valid
+    ]
     return sorted(rows, key=lambda row: row[0].order_index)
 
 
 def _drift(cells: list[Cell]) -> list[str]:
     rows = [row for row in relative_rates(cells) if len(row[1].valid) > 1]
-    found = drift([sample.order_index for sample, _, _ in rows], [relative for _, _, relative in rows])
+    found = drift(
+        [sample.order_index for sample, _, _ in rows], [relative for _, _, relative in rows]
+    )
     if found is None:
         return []
     tau, p = found
@@ -165,28 +244,41 @@ def _drift(cells: list[Cell]) -> list[str]:
     if p >= DRIFT_P:
         return [f"No drift with execution order is seen ({shown})."]
     way = "faster" if tau > 0 else "slower"
-    return [f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among the cells but widens every interval."]
+    return [
+        f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among the cells but widens every interval."
+    ]
 
 
 def describe(factor: str, level: Any) -> str:
     """A level in words, e.g. "depth 8", "coalesce"."""
     text = str(level).lower() if isinstance(level, bool) else str(level)
-    return text if factor in ("stack", "delivery", "protocol", "handler") else f"{factor.replace('_', ' ')} {text}"
+    return (
+        text
+        if factor in ("stack", "delivery", "protocol", "handler")
+        else f"{factor.replace('_', ' ')} {text}"
+    )
 
 
 def context_of(comparison: Comparison) -> str:
     """Where a comparison holds, e.g. "at depth 8 on epoll@loopback"."""
-    words = {"stack": "on", "delivery": "with", "depth": "at"}
-    last = ("stack",)
-    names = sorted(comparison.context, key=lambda name: name in last)
-    return " ".join(f"{words.get(name, 'with')} {describe(name, comparison.context[name])}" for name in names)
+    names = sorted(comparison.context, key=lambda name: name == "stack")
+    return " ".join(_place(name, describe(name, comparison.context[name])) for name in names)
+
+
+def _place(factor: str, level: str) -> str:
+    forms = {"stack": "on {}", "depth": "at {}", "delivery": "with {} delivery"}
+    return forms.get(factor, "with {}").format(level)
 
 
 def interval_of(comparison: Comparison) -> str:
-    """E.g. "95 % CI 4.8 to 5.4; n = 3 and 3"."""
+    """E.g. "95 % CI 4.8 to 5.4; n = 3 + 3"."""
     ratio = comparison.ratio
-    bounds = f"95 % CI {times(ratio.low)} to {times(ratio.high)}" if ratio.low is not None else f"no interval: {ratio.reason}"
-    return f"{bounds}; n = {ratio.n_new} and {ratio.n_base}"
+    bounds = (
+        f"95 % CI {times(ratio.low)} to {times(ratio.high)}"
+        if ratio.low is not None
+        else f"no interval: {ratio.reason}"
+    )
+    return f"{bounds}; n = {ratio.n_new} + {ratio.n_base}"
 
 
 def sentence(comparison: Comparison) -> str:
@@ -207,5 +299,7 @@ def multiplicity(found: Aggregate) -> str | None:
     n = sum(comparison.ratio.low is not None for comparison in found.comparisons)
     if n < 2:
         return None
-    return (f"Each of these {n} intervals covers its ratio with 95 % confidence by itself; among so many, "
-            f"about {max(1, round(n * 0.05))} may be expected to miss.")
+    return (
+        f"Each of these {n} intervals covers its ratio with 95 % confidence by itself; among so many, "
+        f"about {max(1, round(n * 0.05))} may be expected to miss."
+    )

@@ -22,10 +22,13 @@ class Histogram:
         """How many values were recorded."""
         return int(self.counts.sum())
 
-    def percentile_ns(self, quantile: float) -> float | None:
-        """The smallest recorded value that at least `quantile` (0 to 1) of all values do not exceed; None if empty."""
+    def percentile_ns(self, quantile: float) -> float:
+        """The smallest recorded value that at least `quantile` (0 to 1) of all do not exceed.
+
+        Raises ValueError if nothing was recorded.
+        """
         if self.n == 0:
-            return None
+            raise ValueError("an empty histogram has no percentiles")
         # The product is rounded first: 0.07 * 100 must ask for rank 7, not 8.
         rank = max(1, math.ceil(round(quantile * self.n, 6)))
         return float(self.values_ns[np.searchsorted(np.cumsum(self.counts), rank)])
@@ -50,8 +53,11 @@ def parse(pairs: Any, significant_digits: Any) -> Histogram:
 
 
 def _is_pair(pair: Any) -> bool:
-    return (isinstance(pair, list) and len(pair) == 2
-            and all(type(number) is int and 0 <= number < 2**63 for number in pair))
+    return (
+        isinstance(pair, list)
+        and len(pair) == 2
+        and all(type(number) is int and 0 <= number < 2**63 for number in pair)
+    )
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:
@@ -59,7 +65,9 @@ def merge(histograms: Iterable[Histogram]) -> Histogram:
     parts = list(histograms)
     if len({part.significant_digits for part in parts}) != 1:
         raise ValueError("histograms of different precision do not merge")
-    values, places = np.unique(np.concatenate([part.values_ns for part in parts]), return_inverse=True)
+    values, places = np.unique(
+        np.concatenate([part.values_ns for part in parts]), return_inverse=True
+    )
     counts = np.zeros(len(values), dtype=np.int64)
     np.add.at(counts, places, np.concatenate([part.counts for part in parts]))
     return Histogram(parts[0].significant_digits, values, counts)

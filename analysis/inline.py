@@ -5,25 +5,33 @@ from __future__ import annotations
 import re
 from html import escape
 
-from analysis.figures import FAINT, INK, PALETTE, PAPER, Drawing
+from analysis.canvas import FAINT, INK, PALETTE, PAPER, Drawing
 
 # Figure colour: (name of the CSS variable, light, dark).
 THEME = {
-    INK: ("fig-ink", "#1f2328", "#e6edf3"), FAINT: ("fig-faint", "#d8dee4", "#30363d"), PAPER: ("fig-paper", "#ffffff", "#12161c"),
-    **{colour: (f"fig-{place}", colour, dark) for place, (colour, dark) in enumerate(
-        zip(PALETTE, ("#58b5f5", "#ff9152", "#2fd0a0", "#e6a3cb", "#f5bf45", "#a5dbff")))},
+    INK: ("fig-ink", "#1f2328", "#e6edf3"),
+    FAINT: ("fig-faint", "#d8dee4", "#30363d"),
+    PAPER: ("fig-paper", "#ffffff", "#12161c"),
+    **{
+        colour: (f"fig-{place}", colour, dark)
+        for place, (colour, dark) in enumerate(
+            zip(PALETTE, ("#58b5f5", "#ff9152", "#2fd0a0", "#e6a3cb", "#f5bf45", "#a5dbff"))
+        )
+    },
 }
 
 
 def theme_css(dark: bool) -> str:
     """Declarations of the figures' colours for one theme."""
-    return " ".join(f"--{name}: {after if dark else before};" for name, before, after in THEME.values())
+    return " ".join(
+        f"--{name}: {after if dark else before};" for name, before, after in THEME.values()
+    )
 
 
 def inline_svg(drawing: Drawing) -> str:
     """The drawing as an <svg> element for an HTML page."""
     svg = drawing.svg.decode()
-    svg = svg[svg.index("<svg"):]
+    svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r"<style type=.*?</style>", "", svg, count=1, flags=re.S)
@@ -33,8 +41,12 @@ def inline_svg(drawing: Drawing) -> str:
         svg = svg.replace(opening, f"{opening}<title>{escape(text)}</title>", 1)
     for colour, (name, _, _) in THEME.items():
         svg = svg.replace(f"{colour};", f"var(--{name});").replace(f'{colour}"', f'var(--{name})"')
-    return re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
-                  lambda match: f'<svg {match[1]} role="img" aria-label="{escape(drawing.caption)}">', svg, count=1)
+    return re.sub(
+        r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
+        lambda match: f'<svg {match[1]} role="img" aria-label="{escape(drawing.caption)}">',
+        svg,
+        count=1,
+    )
 
 
 def _own_ids(svg: str, prefix: str) -> str:

@@ -24,7 +24,7 @@ OWN_OUTPUTS = ("aggregate.csv", "aggregate.txt", "report.md", "report.html", "fi
 
 
 class Refusal(Exception):
-    """The directory cannot be reported on; says which file, why, and where known what to do."""
+    """The directory cannot be reported on; says which file and why."""
 
     def __init__(self, file: str | Path, reason: str) -> None:
         super().__init__(f"{file}: {reason}")
@@ -43,7 +43,9 @@ class Sample:
     cell: dict[str, Any]
     raw: dict[str, Any]  # the whole of result.json
     service: Histogram | None = None  # ns, from actual send; None where the sample is invalid
-    intended: Histogram | None = None  # ns, from intended send; None where the client did not record it
+    intended: Histogram | None = (
+        None  # ns, from intended send; None where the client did not record it
+    )
 
     @property
     def rps(self) -> float:
@@ -72,7 +74,9 @@ class Result:
     build: dict[str, Any] | None
     samples: list[Sample]
     manifest: dict[str, Any] | None
-    hashes: dict[str, dict[str, Any]] = field(default_factory=dict)  # path to {sha256, bytes}, inputs only
+    hashes: dict[str, dict[str, Any]] = field(
+        default_factory=dict
+    )  # path to {sha256, bytes}, inputs only
 
     @property
     def valid(self) -> list[Sample]:
@@ -84,23 +88,38 @@ def load_result(path: Path) -> Result:
     """Reads and checks the directory; raises Refusal."""
     if not path.is_dir():
         raise Refusal(path, "is not a directory; give a result directory such as results/NAME")
+    if path.resolve().name.endswith(".partial"):
+        raise Refusal(path, "is not a complete run; INCOMPLETE.txt in it may say why")
     experiment = _read_object(path / "experiment.json", EXPERIMENT_SCHEMA)
     manifest = _read_optional(path / files.MANIFEST)
     hashes = _check_manifest(path, manifest)
     plan = _read_object(path / "plan.json")
     samples = _read_samples(path)
     _check_count(path, plan, samples)
-    return Result(path=path, experiment=experiment, plan=plan, host=_read_optional(path / "host.json"),
-                  host_after=_read_optional(path / "host-after.json"), build=_read_optional(path / "build.json"),
-                  samples=samples, manifest=manifest, hashes=hashes)
+    _check_precision(path, samples)
+    return Result(
+        path=path,
+        experiment=experiment,
+        plan=plan,
+        host=_read_optional(path / "host.json"),
+        host_after=_read_optional(path / "host-after.json"),
+        build=_read_optional(path / "build.json"),
+        samples=samples,
+        manifest=manifest,
+        hashes=hashes,
+    )
 
 
 def parse_json(text: str, where: Path | str) -> Any:
     """Strict JSON: finite numbers, no key twice. Raises Refusal with line and column."""
     try:
-        return json.loads(text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique)
+        return json.loads(
+            text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique
+        )
     except json.JSONDecodeError as error:
-        raise Refusal(f"{where}:{error.lineno}:{error.colno}", f"is not JSON: {error.msg}; is it cut off?") from None
+        raise Refusal(
+            f"{where}:{error.lineno}:{error.colno}", f"is not JSON: {error.msg}; is it cut off?"
+        ) from None
     except (ValueError, RecursionError) as error:
         raise Refusal(where, f"is not acceptable JSON: {error}") from None
 
@@ -146,7 +165,12 @@ def _read_object(path: Path, schema: str | None = None) -> dict[str, Any]:
 def _check_schema(table: dict[str, Any], schema: str, where: Path | str) -> None:
     if table.get("schema") != schema:
         found = table.get("schema")
-        raise Refusal(where, f"has schema {found!r}; this reads {schema!r}" if found else f"has no schema; this reads {schema!r}")
+        raise Refusal(
+            where,
+            f"has schema {found!r}; this reads {schema!r}"
+            if found
+            else f"has no schema; this reads {schema!r}",
+        )
 
 
 def _read_optional(path: Path) -> dict[str, Any] | None:
@@ -161,7 +185,9 @@ def _check_manifest(path: Path, manifest: dict[str, Any] | None) -> dict[str, di
         entries = files.manifest_entries(manifest)
     except ValueError as error:
         raise Refusal(path / files.MANIFEST, str(error)) from None
-    inputs = {name: entry for name, entry in sorted(entries.items()) if not name.startswith(OWN_OUTPUTS)}
+    inputs = {
+        name: entry for name, entry in sorted(entries.items()) if not name.startswith(OWN_OUTPUTS)
+    }
     for name, entry in inputs.items():
         _check_file(path / name, entry)
     return inputs
@@ -171,7 +197,9 @@ def _check_file(path: Path, entry: dict[str, Any]) -> None:
     try:
         size = path.stat().st_size
         if size != entry["bytes"]:
-            raise Refusal(path, f"has {size} bytes, the manifest says {entry['bytes']}; cut off or edited")
+            raise Refusal(
+                path, f"has {size} bytes, the manifest says {entry['bytes']}; cut off or edited"
+            )
         if files.sha256_of(path) != entry["sha256"]:
             raise Refusal(path, "is not the file that the manifest lists (sha256 differs); edited")
     except FileNotFoundError:
@@ -183,8 +211,18 @@ def _check_file(path: Path, entry: dict[str, Any]) -> None:
 def _check_count(path: Path, plan: dict[str, Any], samples: list[Sample]) -> None:
     planned = plan.get("samples")
     if isinstance(planned, list) and len(planned) != len(samples):
-        raise Refusal(path / "results.jsonl", f"holds {len(samples)} samples, plan.json has {len(planned)}; the run is not "
-                      "complete: finish it with `./weir run --resume`")
+        raise Refusal(
+            path / "results.jsonl",
+            f"holds {len(samples)} samples, plan.json has {len(planned)}; the run is not "
+            "complete: finish it with `./weir run --resume`",
+        )
+
+
+def _check_precision(path: Path, samples: list[Sample]) -> None:
+    digits = {sample.service.significant_digits for sample in samples if sample.service}
+    if len(digits) > 1:
+        found = " and ".join(map(str, sorted(digits)))
+        raise Refusal(path / "samples", f"has histograms of {found} digits, which do not merge")
 
 
 def _read_samples(path: Path) -> list[Sample]:
@@ -194,7 +232,9 @@ def _read_samples(path: Path) -> list[Sample]:
         raise Refusal(where, "its last line has no end; cut off")
     samples = []
     for number, line in enumerate(text.split("\n")[:-1], start=1):
-        samples.append(_read_sample(path, parse_json(line, f"{where} line {number}"), f"{where} line {number}"))
+        samples.append(
+            _read_sample(path, parse_json(line, f"{where} line {number}"), f"{where} line {number}")
+        )
     if not samples:
         raise Refusal(where, "holds no sample")
     seen: set[str] = set()
@@ -206,7 +246,12 @@ def _read_samples(path: Path) -> list[Sample]:
 
 
 _SAMPLE_TYPES: dict[str, type | tuple[type, ...]] = {
-    "sample_id": str, "order_index": int, "variant": str, "valid": bool, "invalid_reasons": list, "cell": dict,
+    "sample_id": str,
+    "order_index": int,
+    "variant": str,
+    "valid": bool,
+    "invalid_reasons": list,
+    "cell": dict,
 }
 
 
@@ -221,23 +266,43 @@ def _read_sample(path: Path, raw: Any, where: str) -> Sample:
     if _read_object(directory / "result.json") != raw:
         raise Refusal(directory / "result.json", f"differs from {where}; one of them was edited")
     service, intended = _read_histograms(directory, raw, where) if raw["valid"] else (None, None)
-    return Sample(sample_id=raw["sample_id"], order_index=raw["order_index"], variant=raw["variant"], valid=raw["valid"],
-                  invalid_reasons=[str(reason) for reason in raw["invalid_reasons"]], cell=raw["cell"], raw=raw,
-                  service=service, intended=intended)
+    return Sample(
+        sample_id=raw["sample_id"],
+        order_index=raw["order_index"],
+        variant=raw["variant"],
+        valid=raw["valid"],
+        invalid_reasons=[str(reason) for reason in raw["invalid_reasons"]],
+        cell=raw["cell"],
+        raw=raw,
+        service=service,
+        intended=intended,
+    )
 
 
 def _sample_directory(path: Path, sample_id: str, where: str) -> Path:
     root = path / "samples"
-    found = sorted(entry for entry in root.glob("*") if entry.name == sample_id or entry.name.startswith(sample_id + "-"))
+    found = sorted(
+        entry
+        for entry in root.glob("*")
+        if entry.name == sample_id or entry.name.startswith(sample_id + "-")
+    )
     if len(found) != 1:
-        raise Refusal(where, f"sample {sample_id!r} has {len(found)} folders under {root}; it must have one")
+        raise Refusal(
+            where, f"sample {sample_id!r} has {len(found)} folders under {root}; it must have one"
+        )
     return found[0]
 
 
-def _read_histograms(directory: Path, raw: dict[str, Any], where: str) -> tuple[Histogram, Histogram | None]:
+def _read_histograms(
+    directory: Path, raw: dict[str, Any], where: str
+) -> tuple[Histogram, Histogram | None]:
     """(service, intended) of a valid sample, checked against its counts."""
     for name in ("effective_rps", "completed"):
-        if not isinstance(raw.get(name), (int, float)) or isinstance(raw[name], bool) or raw[name] <= 0:
+        if (
+            not isinstance(raw.get(name), (int, float))
+            or isinstance(raw[name], bool)
+            or raw[name] <= 0
+        ):
             raise Refusal(where, f"is called valid, but `{name}` is not a number above 0")
     if raw.get("failed") != 0:
         raise Refusal(where, f"is called valid, but `failed` is {raw.get('failed')!r}")
@@ -247,7 +312,10 @@ def _read_histograms(directory: Path, raw: dict[str, Any], where: str) -> tuple[
         raise Refusal(source, "`histogram` is missing or its unit is not ns")
     service = _read_histogram(source, table, "service")
     if service.n != _recorded(raw, service.n):
-        raise Refusal(source, f"`histogram.service` holds {service.n} values, {where} says {_recorded(raw, 0)}; cut off or edited")
+        raise Refusal(
+            source,
+            f"`histogram.service` holds {service.n} values, {where} says {_recorded(raw, 0)}; cut off or edited",
+        )
     return service, _read_histogram(source, table, "intended") if table.get("intended") else None
 
 

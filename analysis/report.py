@@ -20,7 +20,10 @@ def outputs(result: Result) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the same bytes."""
     found = aggregate(result)
     drawings = figures.draw_all(result, found)
-    made = {"aggregate.csv": render.csv_bytes(found), "aggregate.txt": render.text_bytes(result, found)}
+    made = {
+        "aggregate.csv": render.csv_bytes(found),
+        "aggregate.txt": render.text_bytes(result, found),
+    }
     for drawing in drawings:
         made[f"figures/{drawing.name}.svg"] = drawing.svg
         made[f"figures/{drawing.name}.png"] = drawing.png
@@ -40,8 +43,16 @@ def write(result: Result, made: dict[str, bytes]) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Parses, reads, writes; the exit status."""
-    parser = _Parser(prog="weir report", description="Writes tables, figures and reports into a result directory.")
-    parser.add_argument("result", type=Path, metavar="RESULT_DIR", help="e.g. results/20260101T000000Z-first-look-host")
+    parser = _Parser(
+        prog="weir report",
+        description="Writes tables, figures and reports into a result directory.",
+    )
+    parser.add_argument(
+        "result",
+        type=Path,
+        metavar="RESULT_DIR",
+        help="e.g. results/20260101T000000Z-first-look-host",
+    )
     path = parser.parse_args(argv).result
     try:
         result = load_result(path)
@@ -50,11 +61,16 @@ def main(argv: list[str] | None = None) -> int:
         print(f"weir report: {refusal}", file=sys.stderr)
         return EXIT_REFUSED
     except OSError as error:
-        print(f"weir report: {error.filename or path}: cannot be written: {error.strerror}", file=sys.stderr)
+        print(
+            f"weir report: {error.filename or path}: cannot be written: {error.strerror}",
+            file=sys.stderr,
+        )
         return EXIT_REFUSED
     print(f"report: {path / 'report.html'}")
     if not result.valid:
-        print(f"weir report: {path}: none of {len(result.samples)} samples is valid", file=sys.stderr)
+        print(
+            f"weir report: {path}: none of {len(result.samples)} samples is valid", file=sys.stderr
+        )
         return EXIT_INVALID
     return 0
 

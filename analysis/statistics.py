@@ -36,16 +36,28 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
     return float(np.std(values, ddof=1) / np.mean(values))
 
 
-def ratio_of_means(new: Sequence[float], base: Sequence[float], confidence: float = CONFIDENCE) -> Ratio:
+def ratio_of_means(
+    new: Sequence[float], base: Sequence[float], confidence: float = CONFIDENCE
+) -> Ratio:
     """exp(difference of mean logs) with the Welch t interval of that difference. All values must be positive."""
     logs_new, logs_base = np.log(new), np.log(base)
     difference = float(np.mean(logs_new) - np.mean(logs_base))
     if min(len(new), len(base)) < 2:
-        return Ratio(math.exp(difference), None, None, len(new), len(base), "a side has one sample only")
+        return Ratio(
+            math.exp(difference), None, None, len(new), len(base), "a side has one sample only"
+        )
     half = _welch_half_width(logs_new, logs_base, confidence)
     if half is None:
-        return Ratio(math.exp(difference), None, None, len(new), len(base), "the samples do not vary")
-    return Ratio(math.exp(difference), math.exp(difference - half), math.exp(difference + half), len(new), len(base))
+        return Ratio(
+            math.exp(difference), None, None, len(new), len(base), "the samples do not vary"
+        )
+    return Ratio(
+        math.exp(difference),
+        math.exp(difference - half),
+        math.exp(difference + half),
+        len(new),
+        len(base),
+    )
 
 
 def _welch_half_width(a: np.ndarray, b: np.ndarray, confidence: float) -> float | None:
@@ -53,7 +65,9 @@ def _welch_half_width(a: np.ndarray, b: np.ndarray, confidence: float) -> float 
     parts = [np.var(side, ddof=1) / len(side) for side in (a, b)]
     if sum(parts) == 0:
         return None
-    freedom = sum(parts) ** 2 / sum(part**2 / (len(side) - 1) for part, side in zip(parts, (a, b)))
+    freedom = sum(parts) ** 2 / sum(
+        part**2 / (len(side) - 1) for part, side in zip(parts, (a, b))
+    )
     return float(stats.t.ppf((1 + confidence) / 2, freedom) * math.sqrt(sum(parts)))
 
 
