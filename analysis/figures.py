@@ -242,10 +242,10 @@ def _plot_writes(canvas: Canvas, series: Series, factor: str) -> None:
         "zorder": 2 + 0.1 * series.stack,
     }
     points = [
-        (cell, cell.settings[factor], cell.values["responses_per_write"].number)
+        (cell, cell.settings[factor], cell.known("responses_per_write"))
         for cell in series.cells
+        if cell.values["responses_per_write"].number
     ]
-    points = [(cell, x, y) for cell, x, y in points if y]
     canvas.axes.plot(
         [x for _, x, _ in points], [y for _, _, y in points], label=series.label, **look
     )

@@ -273,11 +273,9 @@ def _place(factor: str, level: str) -> str:
 def interval_of(comparison: Comparison) -> str:
     """E.g. "95 % CI 4.8 to 5.4; n = 3 + 3"."""
     ratio = comparison.ratio
-    bounds = (
-        f"95 % CI {times(ratio.low)} to {times(ratio.high)}"
-        if ratio.low is not None
-        else f"no interval: {ratio.reason}"
-    )
+    bounds = f"no interval: {ratio.reason}"
+    if ratio.low is not None and ratio.high is not None:
+        bounds = f"95 % CI {times(ratio.low)} to {times(ratio.high)}"
     return f"{bounds}; n = {ratio.n_new} + {ratio.n_base}"
 
 
