@@ -105,6 +105,20 @@ COLUMNS = [
         in_text=False,
     ),
     Column(
+        "syscalls_per_request",
+        "syscalls/req",
+        "the server's system calls, median over samples",
+        3,
+        in_text=False,
+    ),
+    Column(
+        "segments_out_per_request",
+        "segments/req",
+        "TCP segments the server sent, where its stack counts them, median over samples",
+        3,
+        in_text=False,
+    ),
+    Column(
         "empty_poll_share",
         "empty polls %",
         "polls in which nothing moved, median over samples",
@@ -134,6 +148,8 @@ _SERVER_MEDIANS = (
     "busy_us_per_request",
     "core_us_per_request",
     "copied_bytes_per_request",
+    "syscalls_per_request",
+    "segments_out_per_request",
     "empty_poll_share",
     "rss_peak_kib",
 )
@@ -145,9 +161,9 @@ class Cell:
     """All samples of one combination of settings."""
 
     variant: str
-    settings: dict[str, Any]  # result.json's `cell`
-    levels: tuple[Any, ...]  # the varied factors' values, in the order of Aggregate.factors
-    samples: list[Sample]
+    settings: dict[str, Any]  # result.json's `cell`, without the reasons of unknown values
+    levels: tuple[Any, ...] = ()  # the varied factors' values, in the order of Aggregate.factors
+    samples: list[Sample] = field(default_factory=list)  # in execution order
     values: dict[str, Value] = field(default_factory=dict)
     service: Histogram | None = None
     intended: Histogram | None = None
@@ -195,24 +211,26 @@ class Aggregate:
 
 def aggregate(result: Result) -> Aggregate:
     """Groups, merges, compares."""
-    factors = varied_factors(result)
-    cells = _cells(result.samples, factors)
+    cells = _grouped(result.samples)
+    factors = varied_factors(result.effective, cells)
+    for cell in cells:
+        cell.levels = tuple(cell.settings[name] for name in factors)
+        _fill(cell)
+    cells.sort(key=lambda cell: _place(cell, factors))
     return Aggregate(factors, cells, list(_comparisons(factors, cells)))
 
 
-def varied_factors(result: Result) -> dict[str, list[Any]]:
+def varied_factors(experiment: dict[str, Any], cells: list[Cell]) -> dict[str, list[Any]]:
     """The experiment's factors that all cells name, with the levels seen, in the experiment's order."""
-    declared = result.experiment.get("factors")
-    declared = declared if isinstance(declared, dict) else {}
+    declared = experiment.get("factors")
     factors = {}
-    for name, levels in declared.items():
-        if not all(name in sample.cell for sample in result.samples):
+    for name, levels in (declared if isinstance(declared, dict) else {}).items():
+        if not all(name in cell.settings for cell in cells):
             continue
-        seen = _distinct(sample.cell[name] for sample in result.samples)
+        seen = _distinct(cell.settings[name] for cell in cells)
         wanted = levels if isinstance(levels, list) else []
-        factors[name] = [level for level in wanted if level in seen] + [
-            level for level in seen if level not in wanted
-        ]
+        in_order = [level for level in wanted if level in seen]
+        factors[name] = in_order + [level for level in seen if level not in wanted]
     return factors
 
 
@@ -224,17 +242,26 @@ def _distinct(values: Iterator[Any]) -> list[Any]:
     return found
 
 
-def _cells(samples: list[Sample], factors: dict[str, list[Any]]) -> list[Cell]:
-    """One cell for each (variant, settings): what ran with other settings is never merged."""
+def _grouped(samples: list[Sample]) -> list[Cell]:
+    """One cell for each (variant, settings): what ran with other settings is never merged.
+
+    A sample that is not valid may not know its effective settings; it joins the first cell of its variant.
+    """
     groups: dict[str, Cell] = {}
-    for sample in samples:
-        key = json.dumps([sample.variant, sample.cell], sort_keys=True)
-        levels = tuple(sample.cell[name] for name in factors)
-        groups.setdefault(key, Cell(sample.variant, sample.cell, levels, [])).samples.append(sample)
-    cells = sorted(groups.values(), key=lambda cell: _place(cell, factors))
-    for cell in cells:
-        _fill(cell)
-    return cells
+    for sample in sorted(samples, key=lambda sample: not sample.valid):
+        settings = {
+            name: value for name, value in sample.cell.items() if not name.endswith("_reason")
+        }
+        key = json.dumps([sample.variant, settings], sort_keys=True)
+        cell = groups.get(key)
+        if cell is None and not sample.valid:
+            cell = next((one for one in groups.values() if one.variant == sample.variant), None)
+        if cell is None:
+            cell = groups[key] = Cell(sample.variant, settings)
+        cell.samples.append(sample)
+    for cell in groups.values():
+        cell.samples.sort(key=lambda sample: sample.order_index)
+    return list(groups.values())
 
 
 def _place(cell: Cell, factors: dict[str, list[Any]]) -> tuple[Any, ...]:

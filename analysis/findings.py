@@ -98,24 +98,17 @@ def _build(build: dict[str, Any] | None) -> list[Caveat]:
             )
         ]
     found = []
-    kind = str(build.get("buildtype") or build.get("build_type") or "")
+    kind = str(build.get("build_type") or "")
     if kind.startswith("debug") and kind != "debugoptimized":
-        found.append(Caveat("debug build", f"buildtype is {kind}: not a performance result"))
-    sanitizer = (
-        build.get("sanitize")
-        or build.get("sanitizer")
-        or build.get("sanitizers")
-        or build.get("b_sanitize")
-    )
-    if sanitizer and sanitizer != "none":
-        text = ", ".join(map(str, sanitizer)) if isinstance(sanitizer, list) else str(sanitizer)
-        found.append(Caveat("sanitizer build", f"built with {text}: not a performance result"))
-    if build.get("dirty") or build.get("git_dirty"):
-        found.append(
-            Caveat(
-                "uncommitted changes", "the commit named in build.json is not all that was built"
-            )
-        )
+        found.append(Caveat("debug build", f"its type is {kind}: not a performance result"))
+    sanitizers = build.get("sanitizers")
+    if sanitizers and sanitizers != "none":
+        found.append(Caveat("sanitizer build", f"{sanitizers}: not a performance result"))
+    if build.get("unfit_for_performance") and not found:
+        found.append(Caveat("unfit build", str(build["unfit_for_performance"])))
+    if build.get("git_dirty"):
+        text = "the commit named in build.json is not all that was built"
+        found.append(Caveat("uncommitted changes", text))
     return found
 
 

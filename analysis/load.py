@@ -79,6 +79,12 @@ class Result:
     )  # path to {sha256, bytes}, inputs only
 
     @property
+    def effective(self) -> dict[str, Any]:
+        """The experiment as it ran, overrides included."""
+        ran = self.plan.get("effective")
+        return ran if isinstance(ran, dict) else self.experiment
+
+    @property
     def valid(self) -> list[Sample]:
         """The samples that may enter a number."""
         return [sample for sample in self.samples if sample.valid]

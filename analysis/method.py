@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from typing import Any
 
 from analysis.load import Result, Sample
@@ -9,9 +11,9 @@ from analysis.load import Result, Sample
 
 def method(result: Result) -> list[str]:
     """How the samples were taken, from the experiment and from the samples themselves."""
-    experiment = result.experiment
+    experiment = result.effective
     lines = [
-        f"Order: {experiment.get('order', 'not stated')}, {experiment.get('runs', '?')} runs of every cell, seed {experiment.get('seed', 'not stated')}. "
+        f"Order: {experiment.get('order', 'not stated')}, every cell {_runs(experiment.get('runs'))}, seed {experiment.get('seed', 'not stated')}. "
         "Every sample starts its own server, waits for its ready line, warms up on it, and measures.",
         f"Warm-up {experiment.get('warmup', 'not stated')}, measured window {experiment.get('duration', 'not stated')}; "
         "server counters are differences of two snapshots at the window's ends.",
@@ -30,6 +32,16 @@ def method(result: Result) -> list[str]:
         "histograms; every response was checked for order, length and bytes."
     )
     return lines
+
+
+def _runs(runs: Any) -> str:
+    return (
+        "once"
+        if runs == 1
+        else f"{runs} times"
+        if isinstance(runs, int)
+        else "n/a (runs not stated)"
+    )
 
 
 def _pins(samples: list[Sample]) -> str:
@@ -102,4 +114,22 @@ def limits(result: Result) -> list[str]:
 
 def command(result: Result) -> str:
     """What runs the same experiment again, from the project's root."""
-    return f"./weir run results/{result.path.resolve().name}"
+    overrides = "".join(f" --set {shlex.quote(text)}" for text in _overrides(result))
+    return f"./weir run {shlex.quote('results/' + result.path.resolve().name)}{overrides}"
+
+
+def _overrides(result: Result) -> list[str]:
+    """KEY=VALUE for what the plan changed in the experiment."""
+    asked, ran = result.experiment, result.effective
+    changed = []
+    for part in ("factors", "fixed"):
+        before, after = (table.get(part) for table in (asked, ran))
+        for name, value in (after if isinstance(after, dict) else {}).items():
+            if not isinstance(before, dict) or before.get(name) != value:
+                changed.append(_override(name, value[0] if part == "factors" else value))
+    plain = [name for name in ran if name not in ("factors", "fixed")]
+    return changed + [_override(name, ran[name]) for name in plain if asked.get(name) != ran[name]]
+
+
+def _override(name: str, value: Any) -> str:
+    return f"{name}={value if isinstance(value, str) else json.dumps(value)}"

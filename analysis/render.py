@@ -157,7 +157,7 @@ def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[
     """All that the templates name."""
     return {
         "title": title(result),
-        "question": str(result.experiment.get("question", "")),
+        "question": str(result.effective.get("question", "")),
         "caveats": findings.disqualifiers(result, found.cells),
         "summary": findings.summary(result, found.cells),
         "findings": _findings(found),
@@ -216,20 +216,23 @@ def _changed(result: Result) -> dict[str, Any]:
 
 
 def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
-    """Leaves of nested objects; a list of plain values is one leaf."""
+    """Leaves of nested objects; a list of plain values is one leaf, a null takes its reason along."""
     if isinstance(value, dict):
-        return [
-            leaf
-            for key, inner in value.items()
-            for leaf in _flat(inner, f"{name}.{key}" if name else str(key))
-        ]
+        return [leaf for key in value for leaf in _flat_member(value, key, name)]
     if isinstance(value, list) and any(isinstance(inner, (dict, list)) for inner in value):
-        return [
-            leaf for place, inner in enumerate(value) for leaf in _flat(inner, f"{name}.{place}")
-        ]
+        return [leaf for at, inner in enumerate(value) for leaf in _flat(inner, f"{name}.{at}")]
     if isinstance(value, list):
         return [(name, ", ".join(map(_word, value)))]
     return [(name, _word(value))]
+
+
+def _flat_member(table: dict[str, Any], key: str, name: str) -> list[tuple[str, str]]:
+    path = f"{name}.{key}" if name else key
+    if key.endswith("_reason") and key.removesuffix("_reason") in table:
+        return []
+    if table[key] is None and f"{key}_reason" in table:
+        return [(path, na(Value(None, str(table[f"{key}_reason"]))))]
+    return _flat(table[key], path)
 
 
 def _word(value: Any) -> str:

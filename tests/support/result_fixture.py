@@ -43,7 +43,7 @@ Change = Callable[[dict[str, Any], dict[str, Any]], None]
 
 def cell_of(stack: str, delivery: str, depth: int) -> dict[str, Any]:
     """The settings of one cell as a result.json carries them."""
-    return {
+    cell = {
         "stack": stack,
         "protocol": "framed",
         "tls": False,
@@ -56,8 +56,11 @@ def cell_of(stack: str, delivery: str, depth: int) -> dict[str, Any]:
         "refill": "window",
         "wait": "block" if stack.startswith("epoll") else "spin",
         "handler": "respond",
-        "hugepages": None if stack.startswith("epoll") else True,
+        "hugepages": True,
     }
+    if stack.startswith("epoll"):
+        cell.update(hugepages=None, hugepages_reason="this stack has no use for them")
+    return cell
 
 
 def rate_of(cell: dict[str, Any]) -> float:
@@ -174,13 +177,14 @@ def write_result(path: Path, change: Change | None = None, runs: int = RUNS, see
         lines.append(json.dumps(result) + "\n")
         planned.append({"sample_id": result["sample_id"], "variant": result["variant"]})
     (path / "results.jsonl").write_text("".join(lines))
-    write_json(path / "experiment.json", EXPERIMENT | {"runs": runs})
+    write_json(path / "experiment.json", EXPERIMENT)
     write_json(
         path / "plan.json",
         {
             "schema": "weir.plan/1",
+            "effective": EXPERIMENT | {"runs": runs},
             "degraded": True,
-            "degraded_reasons": ["2 CPUs: none is left for the OS"],
+            "degraded_reason": "no core is left for the operating system",
             "samples": planned,
         },
     )
@@ -192,15 +196,19 @@ def write_result(path: Path, change: Change | None = None, runs: int = RUNS, see
             "kernel": "6.1.0",
             "cpus": 2,
             "cpu_model": "synthetic",
+            "governor": None,
+            "governor_reason": "no cpufreq",
         },
     )
     write_json(
         path / "build.json",
         {
             "schema": "weir.build/1",
-            "commit": "0" * 40,
-            "dirty": False,
-            "buildtype": "release",
+            "git_commit": "0" * 40,
+            "git_dirty": False,
+            "build_type": "release",
+            "sanitizers": "none",
+            "unfit_for_performance": None,
             "compiler": "gcc 12.2.0",
         },
     )
@@ -218,7 +226,7 @@ def write_manifest(path: Path) -> None:
         {
             "path": str(file.relative_to(path)),
             "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
-            "size": file.stat().st_size,
+            "bytes": file.stat().st_size,
         }
         for file in sorted(path.rglob("*"))
         if file.is_file() and file.name != "manifest.json"

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+LINE_MAX = 400  # an assertion may quote a whole page
 OPTIONAL = ("numpy", "scipy", "pandas", "matplotlib", "jinja2")
 
 
@@ -112,7 +113,7 @@ class TapResult(unittest.TestResult):
     def _explain(self, err: Any) -> None:
         self._bad = True
         for line in "".join(traceback.format_exception(*err)).splitlines():
-            print(f"# {line}")
+            print(f"# {line[:LINE_MAX]}")
 
     def _line(self, test: unittest.TestCase, verdict: str, rest: str = "") -> None:
         self.number += 1

@@ -1,12 +1,13 @@
 """Cells and comparisons of a synthetic run, recomputed by hand."""
 
+import json
 import statistics
 import tempfile
 import unittest
 from collections import Counter
 from pathlib import Path
 
-from analysis import findings
+from analysis import findings, method
 from analysis.aggregate import aggregate
 from analysis.load import load_result
 from result_fixture import write_result
@@ -158,6 +159,43 @@ class Validity(unittest.TestCase):
             [caveat.what for caveat in findings.disqualifiers(result, found.cells)],
         )
         self.assertEqual(len(found.comparisons), 20 - 3)
+
+    def test_never_ready(self):
+        """a dead sample that never knew its effective settings still counts in its own cell"""
+
+        def kill(result, client):
+            if result["order_index"] in (0, 6):
+                result.update(valid=False, invalid_reasons=["the server was never ready"])
+                result["cell"].update(
+                    wait="default", hugepages=None, hugepages_reason="the server was never ready"
+                )
+
+        result, found = loaded(kill)
+        self.assertEqual(len(found.cells), 12)
+        self.assertEqual([cell.n for cell in found.cells].count("2/3"), 2)
+        whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+        self.assertEqual(whats, ["invalid samples", "degraded host"])
+
+
+class Again(unittest.TestCase):
+    def test_command(self):
+        """the command that repeats a run names what was set besides the experiment's file"""
+        result, _ = loaded(runs=2)
+        self.assertEqual(method.command(result), "./weir run results/run --set runs=2")
+
+    def test_overrides(self):
+        """a factor set to one level, a fixed value and a text with a space are all named"""
+        result, _ = loaded()
+        effective = json.loads(json.dumps(result.experiment))
+        effective["factors"]["stack"] = ["epoll@loopback"]
+        effective["fixed"].update(connections=8, tls=True)
+        effective["question"] = "a b"
+        result.plan["effective"] = effective
+        self.assertEqual(
+            method.command(result),
+            "./weir run results/run --set stack=epoll@loopback --set tls=true --set connections=8 "
+            "--set 'question=a b'",
+        )
 
 
 class Caveats(unittest.TestCase):

@@ -17,7 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from analysis.report import main
-from result_fixture import write_manifest, write_result
+from result_fixture import DELIVERIES, STACKS, write_json, write_manifest, write_result
 
 ROOT = Path(__file__).resolve().parents[3]
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -135,7 +135,7 @@ class Whole(unittest.TestCase):
     def test_manifest(self):
         """the manifest lists every file but itself, with its size and hash"""
         manifest = json.loads(self.after["manifest.json"])
-        listed = {entry["path"]: (entry["sha256"], entry["size"]) for entry in manifest["files"]}
+        listed = {entry["path"]: (entry["sha256"], entry["bytes"]) for entry in manifest["files"]}
         actual = {
             name: (hashlib.sha256(content).hexdigest(), len(content))
             for name, content in self.after.items()
@@ -238,7 +238,7 @@ class Whole(unittest.TestCase):
         ]
         self.assertEqual(places, sorted(places))
         self.assertIn("degraded host", self.html)
-        self.assertIn("./weir run results/", self.html)
+        self.assertIn("./weir run &#39;results/a run with spaces&#39;</pre>", self.html)
 
 
 class Poor(unittest.TestCase):
@@ -301,13 +301,15 @@ class Poor(unittest.TestCase):
         """debug, sanitizer and uncommitted builds are disqualified in the banner"""
         write_result(self.path, runs=1)
         (self.path / "build.json").write_text(
-            json.dumps({"buildtype": "debug", "sanitize": "address,undefined", "dirty": True})
+            json.dumps(
+                {"build_type": "debug", "sanitizers": "address,undefined", "git_dirty": True}
+            )
         )
         write_manifest(self.path)
         report_here(self.path)
         for words in (
             "**debug build**",
-            "**sanitizer build**: built with address,undefined",
+            "**sanitizer build**: address,undefined",
             "**uncommitted changes**",
         ):
             self.assertIn(words, self.text())
@@ -349,6 +351,14 @@ class Poor(unittest.TestCase):
         self.assertNotIn("report.html", left)
         self.assertEqual(report_here(self.path).returncode, 0)
 
+    def vary(self, factors):
+        """Rewrites what the experiment varies, in its file and in the plan."""
+        experiment = json.loads((self.path / "experiment.json").read_text()) | {"factors": factors}
+        plan = json.loads((self.path / "plan.json").read_text()) | {"effective": experiment}
+        write_json(self.path / "experiment.json", experiment)
+        write_json(self.path / "plan.json", plan)
+        write_manifest(self.path)
+
     def test_foreign_factors(self):
         """a run that varies something else than depth still gets its tables and figures"""
 
@@ -358,11 +368,13 @@ class Poor(unittest.TestCase):
             ]
 
         write_result(self.path, widen)
-        experiment = json.loads((self.path / "experiment.json").read_text())
-        experiment["factors"]["response_bytes"] = [64, 1024, 16384]
-        del experiment["factors"]["depth"]
-        (self.path / "experiment.json").write_text(json.dumps(experiment))
-        write_manifest(self.path)
+        self.vary(
+            {
+                "stack": list(STACKS),
+                "delivery": list(DELIVERIES),
+                "response_bytes": [64, 1024, 16384],
+            }
+        )
         self.assertEqual(report_here(self.path).returncode, 0)
         self.assertTrue((self.path / "figures" / "rps-by-response-bytes.svg").exists())
         self.assertIn("response bytes 1024 is worth", self.text())
@@ -375,10 +387,7 @@ class Poor(unittest.TestCase):
             result["variant"] = "epoll@loopback"
 
         write_result(self.path, same, runs=1)
-        experiment = json.loads((self.path / "experiment.json").read_text())
-        experiment["factors"] = {}
-        (self.path / "experiment.json").write_text(json.dumps(experiment))
-        write_manifest(self.path)
+        self.vary({})
         done = report_here(self.path)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(
