@@ -24,7 +24,8 @@ class Value:
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the aggregate: its name carries the unit; `digits` are decimals shown to people."""
+    """One column of the aggregate: its name carries the unit; `digits` are decimals shown to
+    people."""
 
     name: str
     title: str
@@ -34,7 +35,8 @@ class Column:
     in_text: bool = True  # whether the readable tables show it too
 
 
-# How each column of the aggregate is made: of the cell's rates, its merged histograms, or a median over samples.
+# How each column of the aggregate is made: of the cell's rates, its merged histograms, or a median
+# over samples.
 COLUMNS = [
     Column(
         "rps_median",
@@ -221,7 +223,8 @@ def aggregate(result: Result) -> Aggregate:
 
 
 def varied_factors(experiment: dict[str, Any], cells: list[Cell]) -> dict[str, list[Any]]:
-    """The experiment's factors that all cells name, with the levels seen, in the experiment's order."""
+    """The experiment's factors that all cells name, with the levels seen, in the experiment's
+    order."""
     declared = experiment.get("factors")
     factors = {}
     for name, levels in (declared if isinstance(declared, dict) else {}).items():
@@ -245,7 +248,8 @@ def _distinct(values: Iterator[Any]) -> list[Any]:
 def _grouped(samples: list[Sample]) -> list[Cell]:
     """One cell for each (variant, settings): what ran with other settings is never merged.
 
-    A sample that is not valid may not know its effective settings; it joins the first cell of its variant.
+    A sample that is not valid may not know its effective settings; it joins the first cell of its
+    variant.
     """
     groups: dict[str, Cell] = {}
     for sample in sorted(samples, key=lambda sample: not sample.valid):

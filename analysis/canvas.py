@@ -14,7 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-# Okabe and Ito (2008), in an order that keeps neighbours apart; `inline` gives each a second shade for dark pages.
+# Okabe and Ito (2008), in an order that keeps neighbours apart; `inline` gives each a second shade
+# for dark pages.
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
 INK, FAINT, PAPER = "#1f2328", "#d8dee4", "#ffffff"
 MARKERS, LINES = ("o", "s", "^", "D", "v", "P"), ("-", "--", ":", "-.")
@@ -54,7 +55,8 @@ STYLE = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as two files and in words. `tips`: element id in the SVG to the text shown on hover."""
+    """A figure as two files and in words. `tips`: element id in the SVG to the text shown on
+    hover."""
 
     name: str
     caption: str

@@ -10,7 +10,7 @@ from typing import Any, Callable, Iterator
 
 import matplotlib
 import numpy as np
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from analysis.aggregate import Aggregate, Cell, Comparison
 from analysis.canvas import (
@@ -19,7 +19,6 @@ from analysis.canvas import (
     MARKERS,
     PALETTE,
     PAPER,
-    SIZE_INCHES,
     STYLE,
     Canvas,
     Drawing,
@@ -114,7 +113,8 @@ def _x_factor(found: Aggregate) -> str | None:
 def _note(result: Result, cells: list[Cell]) -> str:
     sizes = sorted({len(cell.valid) for cell in cells if cell.valid})
     each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
-    return f"n = {each} samples a cell; {len(result.valid)} of {len(result.samples)} samples valid"
+    noun = "sample" if sizes == [1] else "samples"
+    return f"n = {each} {noun} a cell; {len(result.valid)} of {len(result.samples)} valid"
 
 
 # The figures
@@ -146,7 +146,10 @@ def _draw_rates(result: Result, found: Aggregate) -> Iterator[Drawing]:
     yield finish(
         canvas,
         f"rps-by-{factor.replace('_', '-')}",
-        "Every sample is a dot, those of one cell side by side; the line joins the medians. Both axes are logarithmic.",
+        (
+            "Every sample is a dot, those of one cell side by side; the line joins the medians."
+            " Both axes are logarithmic."
+        ),
         _note(result, found.cells),
     )
 
@@ -170,7 +173,10 @@ def _draw_latency(result: Result, found: Aggregate) -> Iterator[Drawing]:
         yield finish(
             canvas,
             name,
-            "From the merged histograms of each cell's valid samples; a curve ends where fewer than 10 values lie beyond it.",
+            (
+                "From the merged histograms of each cell's valid samples; a curve ends where fewer"
+                " than 10 values lie beyond it."
+            ),
             _note(result, cells),
         )
 
@@ -224,7 +230,10 @@ def _draw_writes(result: Result, found: Aggregate) -> Iterator[Drawing]:
     canvas.axes.set_ylim(min(low, 0.8), max(high, 2.5))
     legend(canvas)
     unknown = sum(bool(cell.valid) for cell in found.cells) - len(known)
-    caption = "Median over samples. One write is one send call on sockets, one run of segments on a user-space TCP."
+    caption = (
+        "Median over samples. One write is one send call on sockets, one run of segments on a"
+        " user-space TCP."
+    )
     yield finish(
         canvas,
         "responses-per-write",
@@ -234,7 +243,8 @@ def _draw_writes(result: Result, found: Aggregate) -> Iterator[Drawing]:
 
 
 def _plot_writes(canvas: Canvas, series: Series, factor: str) -> None:
-    """Earlier stacks are drawn wider, so that they show beneath a later one with the same counts."""
+    """Earlier stacks are drawn wider, so that they show beneath a later one with the same
+    counts."""
     size = 1 + 0.8 * max(0, 1 - series.stack)
     look = series.look | {
         "linewidth": 1.4 * size,
@@ -269,22 +279,19 @@ def _draw_order(result: Result, found: Aggregate) -> Iterator[Drawing]:
         canvas.axes.plot([], [], label=stack, **look)
         for sample, cell, relative in relative_rates(known):
             if str(cell.settings.get("stack", "all")) == stack:
-                canvas.dot(
-                    sample.order_index,
-                    relative,
-                    f"{sample.sample_id} {cell.variant}\n{sample.rps:,.0f} requests/s, {relative:.3f} of the median",
-                    **look,
-                )
+                rate = f"{sample.rps:,.0f} requests/s, {relative:.3f} of the median"
+                tip = f"{sample.sample_id} {cell.variant}\n{rate}"
+                canvas.dot(sample.order_index, relative, tip, **look)
     canvas.axes.axhline(1, color=INK, linewidth=0.8)
     _mark_invalid(canvas, result)
+    canvas.axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     canvas.axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2f}"))
     legend(canvas, columns=3)
-    yield finish(
-        canvas,
-        "execution-order",
-        "A slope is drift, a step is a slow phase of the host; 1.00 is the median of the sample's own cell.",
-        _note(result, known),
+    caption = (
+        "A slope is drift, a step is a slow phase of the host; 1.00 is the median of the sample's "
+        "own cell."
     )
+    yield finish(canvas, "execution-order", caption, _note(result, known))
 
 
 def _mark_invalid(canvas: Canvas, result: Result) -> None:
@@ -333,7 +340,10 @@ def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
         )
         canvas.axes.set_ylim(-0.6, len(rows) - 0.4)
         ratio_axis(canvas, _ends(rows))
-        caption = "Dot: ratio of geometric means over samples; bar: its 95 % interval (Welch, on logs). A bar that crosses 1 shows no difference."
+        caption = (
+            "Dot: ratio of geometric means over samples; bar: its 95 % interval (Welch, on logs). A"
+            " bar that crosses 1 shows no difference."
+        )
         yield finish(
             canvas, f"ratios-{factor.replace('_', '-')}", caption, _note(result, found.cells)
         )

@@ -1,4 +1,5 @@
-"""Files of a result directory: whole-or-nothing writing, hashes, and the manifest that lists them."""
+"""Files of a result directory: whole-or-nothing writing, hashes, and the manifest that lists
+them."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ MANIFEST = "manifest.json"
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Writes to a temporary name, syncs, renames: there is the old file or the new. Raises OSError."""
+    """Writes to a temporary name, syncs, renames: there is the old file or the new. Raises
+    OSError."""
     temporary = path.with_name(f"{path.name}.tmp{os.getpid()}")
     try:
         with open(temporary, "wb") as out:
@@ -42,7 +44,7 @@ def sha256_of(path: Path) -> str:
 
 
 def manifest_entries(manifest: Any) -> dict[str, dict[str, Any]]:
-    """Path to {sha256, bytes} from either form of `files`: a list with `path`, or an object by path.
+    """Path to {sha256, bytes} of `files`, be it a list with `path` or an object by path.
 
     Raises ValueError saying what is wrong.
     """

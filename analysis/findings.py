@@ -1,4 +1,5 @@
-"""What a run says and what speaks against it: plain sentences made of its numbers, claiming no more than they carry."""
+"""What a run says and what speaks against it: plain sentences made of its numbers, claiming no more
+than they carry."""
 
 from __future__ import annotations
 
@@ -83,7 +84,10 @@ def _validity(result: Result) -> list[Caveat]:
         return [
             Caveat(
                 "invalid samples",
-                f"{bad} of {count(len(result.samples), 'sample')} invalid; listed below, in no number",
+                (
+                    f"{bad} of {count(len(result.samples), 'sample')} invalid; listed below, in no"
+                    " number"
+                ),
             )
         ]
     return []
@@ -128,9 +132,7 @@ def _host(result: Result) -> list[Caveat]:
             reasons += (
                 [reason]
                 if isinstance(reason, str)
-                else map(str, reason)
-                if isinstance(reason, list)
-                else []
+                else map(str, reason) if isinstance(reason, list) else []
             )
     if degraded:
         text = (
@@ -153,8 +155,10 @@ def _client(valid: list[Sample]) -> list[Caveat]:
     return [
         Caveat(
             "saturated client",
-            f"in {len(names)} of {count(len(valid), 'valid sample')} the load generator had no time to spare, "
-            f"so the server's limit may lie higher ({where})",
+            (
+                f"in {len(names)} of {count(len(valid), 'valid sample')} the load generator had no"
+                f" time to spare, so the server's limit may lie higher ({where})"
+            ),
         )
     ]
 
@@ -167,8 +171,10 @@ def _mixed(cells: list[Cell]) -> list[Caveat]:
     return [
         Caveat(
             "mixed settings",
-            f"samples of {', '.join(twice)} did not all run with the same effective settings; "
-            "they are separate rows and enter no ratio",
+            (
+                f"samples of {', '.join(twice)} did not all run with the same effective settings; "
+                "they are separate rows and enter no ratio"
+            ),
         )
     ]
 
@@ -184,9 +190,14 @@ def summary(result: Result, cells: list[Cell]) -> list[str]:
     best = max(known, key=lambda cell: cell.known("rps_median"))
     low, median, high = (compact(best.known(f"rps_{name}")) for name in ("min", "median", "max"))
     sentences = [
-        f"{len(result.valid)} of {count(len(result.samples), 'sample')} valid, in {count(len(cells), 'cell')}; a sample is one server's boot.",
-        f"The fastest cell is {best.variant}: median {median} requests/s ({low} to {high}, "
-        f"n = {len(best.valid)}), p99 {best.known('service_p99_us'):,.0f} µs.",
+        (
+            f"{len(result.valid)} of {count(len(result.samples), 'sample')} valid, in"
+            f" {count(len(cells), 'cell')}; a sample is one server's boot."
+        ),
+        (
+            f"The fastest cell is {best.variant}: median {median} requests/s ({low} to {high}, "
+            f"n = {len(best.valid)}), p99 {best.known('service_p99_us'):,.0f} µs."
+        ),
     ]
     empty = [cell.variant for cell in cells if not cell.valid]
     if empty:
@@ -203,7 +214,11 @@ def _noise(cells: list[Cell]) -> list[str]:
     if not spreads:
         return ["No cell has two valid samples, so the noise of this run is unknown."]
     worst, where = max(spreads)
-    text = f"Noise: the coefficient of variation is {plain.median(spread for spread, _ in spreads):.1%} in the median cell, {worst:.1%} in the worst ({where})."
+    text = (
+        "Noise: the coefficient of variation is"
+        f" {plain.median(spread for spread, _ in spreads):.1%} in the median cell, {worst:.1%} in"
+        f" the worst ({where})."
+    )
     noisy = sum(spread > NOISY_CV for spread, _ in spreads)
     return [
         text
@@ -238,7 +253,8 @@ def _drift(cells: list[Cell]) -> list[str]:
         return [f"No drift with execution order is seen ({shown})."]
     way = "faster" if tau > 0 else "slower"
     return [
-        f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among the cells but widens every interval."
+        f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among"
+        " the cells but widens every interval."
     ]
 
 
@@ -280,7 +296,10 @@ def sentence(comparison: Comparison) -> str:
     if ratio.low is None:
         return f"{level} measured {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
     if not ratio.excludes_one:
-        return f"{level} and {base} cannot be told apart{where}: {times(ratio.ratio)} x ({interval_of(comparison)})."
+        return (
+            f"{level} and {base} cannot be told apart{where}: {times(ratio.ratio)} x"
+            f" ({interval_of(comparison)})."
+        )
     verb = "is worth" if ratio.ratio > 1 else "reaches only"
     return f"{level} {verb} {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
 
@@ -291,6 +310,6 @@ def multiplicity(found: Aggregate) -> str | None:
     if n < 2:
         return None
     return (
-        f"Each of these {n} intervals covers its ratio with 95 % confidence by itself; among so many, "
-        f"about {max(1, round(n * 0.05))} may be expected to miss."
+        f"Each of these {n} intervals covers its ratio with 95 % confidence by itself; among so"
+        f" many, about {max(1, round(n * 0.05))} may be expected to miss."
     )

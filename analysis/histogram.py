@@ -11,7 +11,8 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Histogram:
-    """Counts at ascending values in nanoseconds; each value is known to `significant_digits` decimal digits."""
+    """Counts at ascending values in nanoseconds; each value is known to `significant_digits`
+    decimal digits."""
 
     significant_digits: int
     values_ns: np.ndarray
@@ -34,7 +35,8 @@ class Histogram:
         return float(self.values_ns[np.searchsorted(np.cumsum(self.counts), rank)])
 
     def curve(self, rest_min: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """(quantiles, values in ns), one point a value, as far as at least `rest_min` values lie beyond."""
+        """(quantiles, values in ns), one point a value, as far as at least `rest_min` values lie
+        beyond."""
         below = np.cumsum(self.counts)
         keep = below <= self.n - rest_min
         return below[keep] / max(self.n, 1), self.values_ns[keep]
@@ -61,7 +63,8 @@ def _is_pair(pair: Any) -> bool:
 
 
 def merge(histograms: Iterable[Histogram]) -> Histogram:
-    """The histogram of all values together; raises ValueError if precisions differ or there is none."""
+    """The histogram of all values together; raises ValueError if precisions differ or there is
+    none."""
     parts = list(histograms)
     if len({part.significant_digits for part in parts}) != 1:
         raise ValueError("histograms of different precision do not merge")

@@ -1,4 +1,5 @@
-"""A figure's SVG as part of an HTML page: no links, ids of its own, colours that follow the page's theme, hover texts."""
+"""A figure's SVG as part of an HTML page: no links, ids of its own, colours that follow the page's
+theme, hover texts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A result directory in memory, checked: manifest, plan, schemas, each sample against its own file.
 
-Refused is what cannot be trusted to be one whole run. A sample that the run itself found invalid is not refused: it is
-kept with its reasons.
+Refused is what cannot be trusted to be one whole run. A sample that the run itself found invalid
+is not refused: it is kept with its reasons.
 """
 
 from __future__ import annotations
@@ -173,9 +173,11 @@ def _check_schema(table: dict[str, Any], schema: str, where: Path | str) -> None
         found = table.get("schema")
         raise Refusal(
             where,
-            f"has schema {found!r}; this reads {schema!r}"
-            if found
-            else f"has no schema; this reads {schema!r}",
+            (
+                f"has schema {found!r}; this reads {schema!r}"
+                if found
+                else f"has no schema; this reads {schema!r}"
+            ),
         )
 
 
@@ -184,7 +186,8 @@ def _read_optional(path: Path) -> dict[str, Any] | None:
 
 
 def _check_manifest(path: Path, manifest: dict[str, Any] | None) -> dict[str, dict[str, Any]]:
-    """Each listed input must be there with its size and hash; returns them. Empty where there is no manifest."""
+    """Each listed input must be there with its size and hash; returns them. Empty where there is no
+    manifest."""
     if manifest is None:
         return {}
     try:
@@ -219,8 +222,10 @@ def _check_count(path: Path, plan: dict[str, Any], samples: list[Sample]) -> Non
     if isinstance(planned, list) and len(planned) != len(samples):
         raise Refusal(
             path / "results.jsonl",
-            f"holds {len(samples)} samples, plan.json has {len(planned)}; the run is not "
-            "complete: finish it with `./weir run --resume`",
+            (
+                f"holds {len(samples)} samples, plan.json has {len(planned)}; the run is not "
+                "complete: finish it with `./weir run --resume`"
+            ),
         )
 
 
@@ -320,7 +325,10 @@ def _read_histograms(
     if service.n != _recorded(raw, service.n):
         raise Refusal(
             source,
-            f"`histogram.service` holds {service.n} values, {where} says {_recorded(raw, 0)}; cut off or edited",
+            (
+                f"`histogram.service` holds {service.n} values, {where} says {_recorded(raw, 0)};"
+                " cut off or edited"
+            ),
         )
     return service, _read_histogram(source, table, "intended") if table.get("intended") else None
 

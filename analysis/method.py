@@ -8,28 +8,37 @@ from typing import Any
 
 from analysis.load import Result, Sample
 
+# Settings whose effective value may differ from what was asked.
+EFFECTIVE = {
+    "wait": "how the server waits for work",
+    "refill": "when the client sends again",
+    "hugepages": "whether the stack uses hugepages",
+}
+
 
 def method(result: Result) -> list[str]:
     """How the samples were taken, from the experiment and from the samples themselves."""
     experiment = result.effective
     lines = [
-        f"Order: {experiment.get('order', 'not stated')}, every cell {_runs(experiment.get('runs'))}, seed {experiment.get('seed', 'not stated')}. "
-        "Every sample starts its own server, waits for its ready line, warms up on it, and measures.",
-        f"Warm-up {experiment.get('warmup', 'not stated')}, measured window {experiment.get('duration', 'not stated')}; "
-        "server counters are differences of two snapshots at the window's ends.",
-        "Pins: " + _pins(result.samples) + ".",
+        (
+            f"Order: {experiment.get('order', 'not stated')}, every cell "
+            f"{_runs(experiment.get('runs'))}, seed {experiment.get('seed', 'not stated')}. Every "
+            "sample starts its own server, waits for its ready line, warms up on it, and measures."
+        ),
+        (
+            f"Warm-up {experiment.get('warmup', 'not stated')}, measured window "
+            f"{experiment.get('duration', 'not stated')}; server counters are differences of two "
+            "snapshots at the window's ends."
+        ),
+        f"Pins: {_pins(result.samples)}.",
     ]
-    for name, about in (
-        ("wait", "how the server waits for work"),
-        ("refill", "when the client sends again"),
-        ("hugepages", "whether the stack uses hugepages"),
-    ):
-        lines.append(
-            f"{name.capitalize()} ({about}), as it was in effect: {_by_stack(result.samples, name)}."
-        )
+    for name, about in EFFECTIVE.items():
+        values = _by_stack(result.valid or result.samples, name)
+        lines.append(f"{name.capitalize()} ({about}), as it was in effect: {values}.")
     lines.append(
-        "The load is closed loop: a connection keeps the depth's number of requests outstanding, so a slow server is asked less. Every request is in the "
-        "histograms; every response was checked for order, length and bytes."
+        "The load is closed loop: a connection keeps as many requests outstanding as its depth "
+        "says, so a slow server is asked less. Every request is in the histograms; every response "
+        "was checked for order, length and bytes."
     )
     return lines
 
@@ -38,9 +47,7 @@ def _runs(runs: Any) -> str:
     return (
         "once"
         if runs == 1
-        else f"{runs} times"
-        if isinstance(runs, int)
-        else "n/a (runs not stated)"
+        else f"{runs} times" if isinstance(runs, int) else "n/a (runs not stated)"
     )
 
 
@@ -60,9 +67,7 @@ def _cpus(value: Any) -> str:
     return (
         ", ".join(map(str, value))
         if isinstance(value, list)
-        else str(value)
-        if value is not None
-        else "n/a (not recorded)"
+        else str(value) if value is not None else "n/a (not recorded)"
     )
 
 
@@ -70,13 +75,8 @@ def _by_stack(samples: list[Sample], name: str) -> str:
     """A setting's effective values; by stack where they differ."""
     seen: dict[str, list[str]] = {}
     for sample in samples:
-        value = sample.cell.get(name)
-        text = (
-            {True: "yes", False: "no", None: "n/a"}[value]
-            if value is None or isinstance(value, bool)
-            else str(value)
-        )
         values = seen.setdefault(str(sample.cell.get("stack", "?")), [])
+        text = _setting(sample.cell, name)
         if text not in values:
             values.append(text)
     shown = {stack: " and ".join(values) for stack, values in seen.items()}
@@ -85,29 +85,49 @@ def _by_stack(samples: list[Sample], name: str) -> str:
     return ", ".join(f"{values} with {stack}" for stack, values in shown.items())
 
 
+def _setting(cell: dict[str, Any], name: str) -> str:
+    value = cell.get(name)
+    if value is None:
+        return f"n/a ({cell.get(f'{name}_reason', 'not recorded')})"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 def limits(result: Result) -> list[str]:
     """What the numbers do not show."""
     stacks = sorted({str(sample.cell.get("stack", "")) for sample in result.samples})
     found = [
-        "One host, one day. The intervals speak of this host between its first and last sample, not of other hosts, kernels or compilers.",
-        "Closed loop: no claim about latency under an offered load. The percentiles are those at full speed, where queueing in the pipeline is most of them.",
-        "The requests have one size and one handler each cell; nothing is said about work that takes time, mixed sizes, or connections that come and go.",
+        (
+            "One host, one day. The intervals speak of this host between its first and last sample,"
+            " not of other hosts, kernels or compilers."
+        ),
+        (
+            "Closed loop: no claim about latency under an offered load. The percentiles are those"
+            " at full speed, where queueing in the pipeline is most of them."
+        ),
+        (
+            "The requests have one size and one handler in each cell; nothing is said about work"
+            " that takes time, mixed sizes, or connections that come and go."
+        ),
     ]
     links = sorted({stack.split("@")[1].split(":")[0] for stack in stacks if "@" in stack})
-    if links and not any(stack.split("@")[-1].startswith("pci") for stack in stacks):
+    if links and "pci" not in links:
         found.append(
-            f"No wire and no NIC: the links are {', '.join(links)}. Device interrupts, PCIe, offloads, loss and propagation are all absent."
+            f"No wire and no NIC ({' and '.join(links)} only): device interrupts, PCIe, offloads, "
+            "loss and propagation are all absent."
         )
     if len(links) > 1:
         found.append(
-            "Stacks over different links differ in the link too, and in the client's stack: their ratio is of the whole path, client included."
+            "Stacks over different links differ in the link too, and in the client's stack: their "
+            "ratio is of the whole path, client included."
         )
-    if len({sample.cell.get("wait") for sample in result.samples}) > 1:
+    if len({sample.cell.get("wait") for sample in result.valid}) > 1:
         found.append(
-            "Stacks that spin and stacks that block differ in that too; OS CPU per request compares only among equals, busy time compares across."
+            "Stacks that spin and stacks that block differ in that too; OS CPU per request "
+            "compares only among equals, busy time compares across."
         )
     found.append(
-        "Percentiles have no interval: they come from merged histograms, in which the requests of one server are not independent."
+        "Percentiles have no interval: they come from merged histograms, in which the requests of "
+        "one server are not independent."
     )
     return found
 

@@ -216,7 +216,8 @@ def _changed(result: Result) -> dict[str, Any]:
 
 
 def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
-    """Leaves of nested objects; a list of plain values is one leaf, a null takes its reason along."""
+    """Leaves of nested objects; a list of plain values is one leaf, a null takes its reason
+    along."""
     if isinstance(value, dict):
         return [leaf for key in value for leaf in _flat_member(value, key, name)]
     if isinstance(value, list) and any(isinstance(inner, (dict, list)) for inner in value):

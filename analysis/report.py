@@ -1,4 +1,4 @@
-"""The command: `python3 -m analysis.report RESULT_DIR` writes tables, figures and reports into a result directory.
+"""The command: `python3 -m analysis.report RESULT_DIR` writes the report into the directory.
 
 Exit: 0 written; 3 written, but no sample is valid; 4 refused or not writable.
 """
@@ -17,7 +17,8 @@ EXIT_INVALID, EXIT_REFUSED = 3, 4
 
 
 def outputs(result: Result) -> dict[str, bytes]:
-    """Every file of the report: path in the result directory to content. The same result gives the same bytes."""
+    """Every file of the report: path in the result directory to content. The same result gives the
+    same bytes."""
     found = aggregate(result)
     drawings = figures.draw_all(result, found)
     made = {

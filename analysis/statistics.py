@@ -1,4 +1,5 @@
-"""Statistics over samples. A sample is one server's boot; requests within it are not independent evidence."""
+"""Statistics over samples. A sample is one server's boot; requests within it are not independent
+evidence."""
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ def coefficient_of_variation(values: Sequence[float]) -> float | None:
 def ratio_of_means(
     new: Sequence[float], base: Sequence[float], confidence: float = CONFIDENCE
 ) -> Ratio:
-    """exp(difference of mean logs) with the Welch t interval of that difference. All values must be positive."""
+    """exp(difference of mean logs) with the Welch t interval of that difference. All values must be
+    positive."""
     logs_new, logs_base = np.log(new), np.log(base)
     difference = float(np.mean(logs_new) - np.mean(logs_base))
     if min(len(new), len(base)) < 2:
@@ -61,7 +63,8 @@ def ratio_of_means(
 
 
 def _welch_half_width(a: np.ndarray, b: np.ndarray, confidence: float) -> float | None:
-    """Half the width of Welch's interval for mean(a) - mean(b), degrees of freedom by Satterthwaite (1946)."""
+    """Half the width of Welch's interval for mean(a) - mean(b), degrees of freedom by Satterthwaite
+    (1946)."""
     parts = [np.var(side, ddof=1) / len(side) for side in (a, b)]
     if sum(parts) == 0:
         return None
@@ -72,7 +75,8 @@ def _welch_half_width(a: np.ndarray, b: np.ndarray, confidence: float) -> float 
 
 
 def drift(order: Sequence[int], relative: Sequence[float]) -> tuple[float, float] | None:
-    """Kendall's (tau, p) of values against their order; None below four values or where nothing varies."""
+    """Kendall's (tau, p) of values against their order; None below four values or where nothing
+    varies."""
     if len(order) < 4 or len(set(relative)) < 2:
         return None
     tau, p = stats.kendalltau(order, relative)

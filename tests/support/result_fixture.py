@@ -1,4 +1,5 @@
-"""Writes synthetic result directories for the tests of analysis/. The numbers are made up; they are evidence of nothing."""
+"""Writes synthetic result directories for the tests of analysis/. The numbers are made up; they are
+evidence of nothing."""
 
 from __future__ import annotations
 
@@ -162,7 +163,8 @@ def schedule(runs: int = RUNS) -> list[tuple[int, dict[str, Any]]]:
 
 
 def write_result(path: Path, change: Change | None = None, runs: int = RUNS, seed: int = 1) -> Path:
-    """A whole result directory at `path`; `change(result, client)` may alter each sample before it is written."""
+    """A whole result directory at `path`; `change(result, client)` may alter each sample before it
+    is written."""
     rng = random.Random(seed)
     lines, planned = [], []
     for index, (run, cell) in enumerate(schedule(runs)):

@@ -2,9 +2,10 @@
 
     /usr/bin/python3 tests/support/tap.py FILE [SUBSTRING ...]
 
-Runs the unittest cases of FILE; with substrings only those whose sentences contain one of them. A test's sentence is the
-first line of its docstring. Inside FILE the project's root and tests/support are importable. A package of OPTIONAL that is
-not installed skips the whole file with that reason; any other import error fails it. Exit: 0 if none failed, else 1.
+Runs the unittest cases of FILE; with substrings only those whose sentences contain one of them.
+A test's sentence is the first line of its docstring. Inside FILE the project's root and
+tests/support are importable. A package of OPTIONAL that is not installed skips the whole file with
+that reason; any other import error fails it. Exit: 0 if none failed, else 1.
 """
 
 from __future__ import annotations

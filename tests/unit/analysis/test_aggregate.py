@@ -120,7 +120,7 @@ class Validity(unittest.TestCase):
         self.assertEqual([c.values for c in spoiled.cells[1:]], [c.values for c in clean.cells[1:]])
 
     def test_partly_unknown(self):
-        """a counter missing in one sample of a cell leaves the cell's value unknown and says in how many"""
+        """a counter missing in one sample leaves its cell's value unknown, and says in how many"""
 
         def drop(result, client):
             if result["order_index"] == 0:
@@ -193,8 +193,10 @@ class Again(unittest.TestCase):
         result.plan["effective"] = effective
         self.assertEqual(
             method.command(result),
-            "./weir run results/run --set stack=epoll@loopback --set tls=true --set connections=8 "
-            "--set 'question=a b'",
+            (
+                "./weir run results/run --set stack=epoll@loopback --set tls=true --set"
+                " connections=8 --set 'question=a b'"
+            ),
         )
 
 

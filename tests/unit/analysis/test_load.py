@@ -1,4 +1,5 @@
-"""What is refused, with which file and reason; nothing that is cut off or edited passes for whole."""
+"""What is refused, with which file and reason; nothing that is cut off or edited passes for
+whole."""
 
 import json
 import random
@@ -46,7 +47,8 @@ def written(name, text):
     return lambda path: (path / name).write_text(text)
 
 
-# (what is done to a whole directory, whose manifest is then made anew; file that must be named; words of the reason)
+# (what is done to a whole directory, whose manifest is then made anew; file that must be named;
+# words of the reason)
 REFUSED = [
     (removed("experiment.json"), "experiment.json", "missing"),
     (removed("plan.json"), "plan.json", "missing"),
@@ -163,7 +165,7 @@ class Refusing(unittest.TestCase):
             self.refused(change, file, words, fresh_manifest=True)
 
     def test_manifest(self):
-        """a file that is not the one the manifest lists is refused, and so is a manifest that is none"""
+        """a file other than the manifest lists is refused, and so is a manifest that is none"""
         for change, file, words in UNLISTED:
             self.refused(change, file, words, fresh_manifest=False)
 
@@ -209,7 +211,7 @@ class Refusing(unittest.TestCase):
             self.assertIn(words, str(caught.exception))
 
     def test_invalid_is_kept(self):
-        """a sample that the run called invalid is kept with its reasons, even without any client file"""
+        """a sample called invalid is kept with its reasons, even without a client file"""
         path = self.copy()
         edited_sample(
             lambda t: t.update(valid=False, invalid_reasons=["client died"], effective_rps=None)

@@ -1,4 +1,5 @@
-"""The command, end to end on synthetic directories: files, exit status, bytes, and the page itself."""
+"""The command, end to end on synthetic directories: files, exit status, bytes, and the page
+itself."""
 
 import csv
 import hashlib
@@ -77,7 +78,8 @@ def contents(path):
 
 
 class Page(HTMLParser):
-    """Checks that elements close in order; collects ids, links within the page, and what would be loaded."""
+    """Checks that elements close in order; collects ids, links within the page, and what would be
+    loaded."""
 
     def __init__(self, text):
         super().__init__()
@@ -199,7 +201,8 @@ class Whole(unittest.TestCase):
         """every SVG parses and says n; every PNG is one"""
         for name in FIGURES:
             ElementTree.fromstring(self.after[f"figures/{name}.svg"])
-            self.assertIn(b"n = 3 samples a cell; 36 of 36", self.after[f"figures/{name}.svg"])
+            svg = self.after[f"figures/{name}.svg"]
+            self.assertIn(b"n = 3 samples a cell; 36 of 36 valid", svg)
             self.assertTrue(self.after[f"figures/{name}.png"].startswith(b"\x89PNG"))
 
     def test_every_sample_is_a_dot(self):
@@ -315,7 +318,7 @@ class Poor(unittest.TestCase):
             self.assertIn(words, self.text())
 
     def test_no_manifest(self):
-        """without a manifest the banner says that nothing vouches for the files, and none is made"""
+        """without a manifest the banner says so, and none is made"""
         write_result(self.path, runs=1)
         (self.path / "manifest.json").unlink()
         self.assertEqual(report_here(self.path).returncode, 0)

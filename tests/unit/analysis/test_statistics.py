@@ -36,7 +36,7 @@ class Ratios(unittest.TestCase):
         self.assertEqual((found.n_new, found.n_base), (3, 3))
 
     def test_interval_by_scipy(self):
-        """at each end of an interval scipy's Welch test has p = 0.05, also for unequal n and spread"""
+        """at each end of an interval scipy's Welch test has p = 0.05, for unequal n too"""
         rng = random.Random(7)
         for n_new, n_base in ((2, 2), (3, 3), (3, 7), (10, 4)):
             new = [rng.lognormvariate(1, 0.2) for _ in range(n_new)]
@@ -59,7 +59,7 @@ class Ratios(unittest.TestCase):
         self.assertTrue(0.935 <= held / 2000 <= 0.985, held)
 
     def test_unknown(self):
-        """one sample on a side, or samples that do not vary, give a ratio without interval and say why"""
+        """one sample, or samples that do not vary, give a ratio without interval and say why"""
         for new, base, word in (([2], [1, 1.1], "one sample"), ([2, 2], [1, 1], "vary")):
             found = ratio_of_means(new, base)
             self.assertIsNone(found.low)

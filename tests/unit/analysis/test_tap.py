@@ -43,7 +43,7 @@ class T(unittest.TestCase):
 
 class Tap(unittest.TestCase):
     def test_verdicts(self):
-        """each test has one line with its sentence, failures and errors are not ok, skips have reasons"""
+        """each test has a line with its sentence; failures are not ok, skips have reasons"""
         status, lines = run(CASES)
         self.assertEqual(status, 1)
         self.assertEqual(
@@ -77,7 +77,8 @@ class Tap(unittest.TestCase):
     def test_setup(self):
         """a class whose set-up fails is not ok"""
         status, lines = run(
-            "class T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): raise OSError\n    def test_a(self): pass\n"
+            "class T(unittest.TestCase):\n    @classmethod\n    def setUpClass(cls): raise"
+            " OSError\n    def test_a(self): pass\n"
         )
         self.assertEqual(status, 1)
         self.assertIn("1..1", lines)
