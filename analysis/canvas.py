@@ -98,6 +98,7 @@ def finish(canvas: Canvas, name: str, caption: str, note: str) -> Drawing:
     canvas.figure.savefig(
         svg, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
     )
+    canvas.figure.set_layout_engine("none")  # laid out already; again would cost as much as drawing
     canvas.figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
     return Drawing(name, caption, svg.getvalue(), png.getvalue(), canvas.tips)
 

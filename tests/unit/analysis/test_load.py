@@ -113,7 +113,7 @@ REFUSED = [
     (
         edited("plan.json", lambda t: t["samples"].append({})),
         "results.jsonl",
-        "36 samples, plan.json has 37",
+        "12 samples, plan.json has 13",
     ),
 ]
 
@@ -136,7 +136,7 @@ class Refusing(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        cls.whole = write_result(Path(cls.folder.name) / "whole")
+        cls.whole = write_result(Path(cls.folder.name) / "whole", runs=1)
 
     @classmethod
     def tearDownClass(cls):
@@ -219,7 +219,7 @@ class Refusing(unittest.TestCase):
         (path / FIRST / "client.json").unlink()
         write_manifest(path)
         result = load_result(path)
-        self.assertEqual((len(result.samples), len(result.valid)), (36, 35))
+        self.assertEqual((len(result.samples), len(result.valid)), (12, 11))
         self.assertEqual(result.samples[0].invalid_reasons, ["client died"])
 
     def test_order(self):
@@ -229,5 +229,5 @@ class Refusing(unittest.TestCase):
         (path / "results.jsonl").write_text("".join(lines[::-1]))
         write_manifest(path)
         self.assertEqual(
-            [sample.order_index for sample in load_result(path).samples], list(range(36))
+            [sample.order_index for sample in load_result(path).samples], list(range(12))
         )
