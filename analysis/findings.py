@@ -310,6 +310,6 @@ def multiplicity(found: Aggregate) -> str | None:
     if n < 2:
         return None
     return (
-        f"Each of these {n} intervals covers its ratio with 95 % confidence by itself; among so"
-        f" many, about {max(1, round(n * 0.05))} may be expected to miss."
+        "Each interval covers its ratio with 95 % confidence by itself; of these "
+        f"{n}, {n * 0.05:.2g} miss on average."
     )

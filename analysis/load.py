@@ -222,10 +222,7 @@ def _check_count(path: Path, plan: dict[str, Any], samples: list[Sample]) -> Non
     if isinstance(planned, list) and len(planned) != len(samples):
         raise Refusal(
             path / "results.jsonl",
-            (
-                f"holds {len(samples)} samples, plan.json has {len(planned)}; the run is not "
-                "complete: finish it with `./weir run --resume`"
-            ),
+            f"holds {len(samples)} samples, plan.json has {len(planned)}; the run is not complete",
         )
 
 

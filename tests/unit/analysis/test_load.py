@@ -122,7 +122,7 @@ UNLISTED = [
     (written("host.json", "{}"), "host.json", "bytes"),
     (edited("host.json", lambda t: t.update(cpus=3)), "host.json", "sha256"),
     (removed("build.json"), "build.json", "missing"),
-    (edited("manifest.json", lambda t: t.pop("files")), "manifest.json", "no `files`"),
+    (edited("manifest.json", lambda t: t.pop("files")), "manifest.json", "no list `files`"),
     (
         edited("manifest.json", lambda t: t["files"][0].update(path="../x")),
         "manifest.json",
