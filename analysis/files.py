@@ -22,7 +22,7 @@ def write_whole(path: Path, content: bytes) -> None:
             out.flush()
             os.fsync(out.fileno())
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:  # a signal too must not leave half a file behind
         temporary.unlink(missing_ok=True)
         raise
     sync_directory(path.parent)

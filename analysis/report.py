@@ -6,6 +6,7 @@ Exit: 0 written; 3 written, but no sample is valid; 4 refused or not writable.
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from pathlib import Path
 
@@ -55,12 +56,15 @@ def main(argv: list[str] | None = None) -> int:
         help="e.g. results/20260101T000000Z-first-look-host",
     )
     path = parser.parse_args(argv).result
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         result = load_result(path)
         write(result, outputs(result))
     except Refusal as refusal:
         print(f"weir report: {refusal}", file=sys.stderr)
         return EXIT_REFUSED
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
     except OSError as error:
         print(
             f"weir report: {error.filename or path}: cannot be written: {error.strerror}",

@@ -47,6 +47,11 @@ def written(name, text):
     return lambda path: (path / name).write_text(text)
 
 
+def unended(name):
+    """Takes the last line's end away."""
+    return lambda path: (path / name).write_bytes((path / name).read_bytes()[:-1])
+
+
 # (what is done to a whole directory, whose manifest is then made anew; file that must be named;
 # words of the reason)
 REFUSED = [
@@ -54,6 +59,7 @@ REFUSED = [
     (removed("plan.json"), "plan.json", "missing"),
     (removed("results.jsonl"), "results.jsonl", "missing"),
     (written("results.jsonl", ""), "results.jsonl", "no sample"),
+    (unended("results.jsonl"), "results.jsonl", "cut off"),
     (written("results.jsonl", "{}\n"), "results.jsonl line 1", "no schema"),
     (written("results.jsonl", "[]\n"), "results.jsonl line 1", "not a JSON object"),
     (written("experiment.json", "\xff"), "experiment.json", "not JSON"),
