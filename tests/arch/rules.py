@@ -45,7 +45,7 @@ HOMES = [
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)')
-NOT_OURS = {".git", "results", "__pycache__", "LICENSE"}
+NOT_OURS = {"results", "__pycache__", "LICENSE"}
 TEXT = {".c", ".h", ".py", ".sh", ".md", ".json", ".build", ".txt", ".html", ".css", ".js", ""}
 
 
@@ -53,8 +53,7 @@ def files(root, suffixes):
     """Our files of these kinds, as paths relative to the root, in order. Build folders and results are not ours."""
     found = []
     for folder, below, names in os.walk(root):
-        below[:] = [name for name in sorted(below) if name not in NOT_OURS
-                    and not name.endswith(".partial") and not is_build_folder(Path(folder, name))]
+        below[:] = [name for name in sorted(below) if is_ours(Path(folder, name))]
         for name in sorted(names):
             path = Path(folder, name)
             if path.suffix in suffixes and name not in NOT_OURS and not path.is_symlink():
@@ -62,8 +61,12 @@ def files(root, suffixes):
     return found
 
 
-def is_build_folder(path):
-    return path.name.startswith("build") or (path / "meson-info").exists()
+def is_ours(folder):
+    """Whether a folder holds sources: no tool's hidden cache, no results, no build folder of any name."""
+    name = folder.name
+    hidden = name.startswith(".") and name != ".ci"
+    made = name in NOT_OURS or name.endswith(".partial") or name.startswith("build")
+    return not hidden and not made and not (folder / "meson-info").exists()
 
 
 def lines(root, path):
@@ -86,11 +89,17 @@ def include_directions(root):
         allowed = next((ways for prefix, ways in MAY_INCLUDE if path.startswith(prefix)), [])
         if not quoted:
             continue
-        if not (Path(root) / target).exists():
+        if not is_known(Path(root) / target):
             found.append(f"{path}:{number}: \"{target}\" is not a path from the root")
         elif not any(target.startswith(way) for way in allowed):
             found.append(f"{path}:{number}: may not include {target}, only {', '.join(allowed)}")
     return found
+
+
+def is_known(target):
+    """Whether a file exists, or is made by the build of its folder."""
+    recipe = target.parent / "meson.build"
+    return target.exists() or (recipe.exists() and f"'{target.name}'" in recipe.read_text())
 
 
 def third_party_homes(root):
@@ -110,7 +119,7 @@ def headers_stand_alone(root):
     dpdk = subprocess.run(["pkg-config", "--cflags", "libdpdk"], capture_output=True, text=True)
     found = []
     for path in files(root, {".h"}):
-        needs_dpdk = any("<rte_" in line for line in lines(root, path))
+        needs_dpdk = any(target.startswith("rte_") for target in reached_from(root, path))
         if needs_dpdk and dpdk.returncode != 0:
             continue  # the stack is not built either
         extra = shlex.split(dpdk.stdout) if needs_dpdk else []
@@ -119,6 +128,17 @@ def headers_stand_alone(root):
         if result.returncode != 0:
             found.append(f"{path}:1: does not compile alone: {first_error(result.stderr)}")
     return found
+
+
+def reached_from(root, path):
+    """All that a file includes, directly or through others of ours."""
+    reached, ahead = set(), [path]
+    while ahead:
+        for target in (match.group(2) for match in map(INCLUDE.match, lines(root, ahead.pop())) if match):
+            if target not in reached and (Path(root) / target).exists():
+                ahead.append(target)
+            reached.add(target)
+    return reached
 
 
 def first_error(text):
