@@ -13,6 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # A tree that keeps every rule.
 CLEAN = {
+    ".clang-format": (ROOT / ".clang-format").read_text(),
     "dataplane/core/span.h": "#ifndef SPAN_H\n#define SPAN_H\nstruct span {\n\tint bytes;\n};\n#endif\n",
     "dataplane/proto/frame.c": '#include "dataplane/core/span.h"\n\nint frame(void)\n{\n\treturn 0;\n}\n',
     "stacks/registry.h": "struct stack;\n",
@@ -52,6 +53,7 @@ PLANTED = [
     (rules.clean_line_ends, {"apps/run/run.c": "int x;\r\n"}, "run.c:1"),
     (rules.clean_line_ends, {"README.md": "a word"}, "no newline"),
     (rules.no_typedefs_of_ours, {"stacks/registry.h": "typedef struct stack stack_t;\n"}, "registry.h:1"),
+    (rules.formatted, {"apps/run/run.c": "int x;\n\nint  y;\n"}, "run.c:3"),
 ]
 
 
@@ -101,9 +103,12 @@ def main(words):
         if words and not any(word in name for word in words):
             continue
         number += 1
-        wrong = run()
+        try:
+            wrong, skip = run(), ""
+        except rules.Skip as reason:
+            wrong, skip = [], f" # SKIP {reason}"
         failures += bool(wrong)
-        print(f"{'not ok' if wrong else 'ok'} {number} - {name}")
+        print(f"{'not ok' if wrong else 'ok'} {number} - {name}{skip}")
         for line in wrong:
             print(f"# {line}")
     print(f"1..{number}")

@@ -4,12 +4,15 @@ Each rule takes the tree's root and returns its violations, one line each: "path
 and, to see that a header stands alone, runs the compiler. Exceptions stand in EXCEPTIONS, each with its reason.
 """
 
+import functools
 import os
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
+CLANG_FORMAT = "14"  # Debian 12's; other versions lay out some lines in other ways
 FUNCTION_LINES = 70
 SOURCE_LINES = 600
 HEADER_LINES = 300
@@ -47,6 +50,10 @@ HOMES = [
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)')
 NOT_OURS = {"results", "__pycache__", "LICENSE"}
 TEXT = {".c", ".h", ".py", ".sh", ".md", ".json", ".build", ".txt", ".html", ".css", ".js", ""}
+
+
+class Skip(Exception):
+    """Raised by a rule that cannot be judged on this host; says why."""
 
 
 def files(root, suffixes):
@@ -200,18 +207,40 @@ def no_typedefs_of_ours(root):
             for number, line in enumerate(lines(root, path), 1) if re.match(r"\s*typedef\b.*_t;", line)]
 
 
+def formatted(root):
+    """Our C is as clang-format lays it out."""
+    if not shutil.which("clang-format"):
+        raise Skip("clang-format is not installed")
+    version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True).stdout
+    if f"version {CLANG_FORMAT}." not in version:
+        raise Skip(f"needs clang-format {CLANG_FORMAT}, here is: {version.strip()}")
+    command = ["clang-format", "--dry-run", *files(root, {".c", ".h"})]
+    said = subprocess.run(command, cwd=root, capture_output=True, text=True).stderr
+    places = re.findall(r"^(\S+:\d+):\d+: warning: code should be clang-formatted", said, re.MULTILINE)
+    first_places = {place.split(":")[0]: place for place in reversed(places)}
+    return [f"{place}: do `clang-format -i {path}`" for path, place in first_places.items()]
+
+
 RULES = [include_directions, third_party_homes, headers_stand_alone, small_files, small_functions,
-         no_unfinished_marks, clean_line_ends, no_typedefs_of_ours]
+         no_unfinished_marks, clean_line_ends, no_typedefs_of_ours, formatted]
+
+
+@functools.cache
+def violations(rule, root):
+    return rule(root)
+
+
+def is_excepted(rule, violation):
+    return (rule.__name__, violation.split(":")[0]) in EXCEPTIONS
 
 
 def judge(rule, root):
     """The rule's violations, without the excepted ones."""
-    return [violation for violation in rule(root)
-            if (rule.__name__, violation.split(":")[0]) not in EXCEPTIONS]
+    return [violation for violation in violations(rule, root) if not is_excepted(rule, violation)]
 
 
 def stale_exceptions(root):
     """Exceptions that nothing needs any more."""
-    needed = {(rule.__name__, violation.split(":")[0]) for rule in RULES for violation in rule(root)}
-    return [f"{path}:1: the exception from {rule} is not needed" for rule, path in EXCEPTIONS
-            if (rule, path) not in needed]
+    rules = {rule.__name__: rule for rule in RULES}
+    return [f"{path}:1: the exception from {name} is not needed" for name, path in EXCEPTIONS
+            if not any(violation.startswith(f"{path}:") for violation in violations(rules[name], root))]
