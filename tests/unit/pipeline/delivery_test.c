@@ -8,7 +8,7 @@
 enum {
 	BODY_BYTES = 8,
 	RESPONSE_BYTES = FRAME_HEAD_BYTES + BODY_BYTES, /* 32, as in the seed */
-	ITERATIONS = 200,
+	ITERATIONS = 40,
 };
 
 static const struct tp_limits limits = {
