@@ -19,6 +19,7 @@ static const struct stack stacks[] = {
 	{
 		.name = "epoll",
 		.ops = &epoll_ops,
+		.device_default = "loopback",
 		.devices = "loopback (the default)",
 		.about = "kernel TCP sockets, readiness by epoll",
 	},

@@ -15,10 +15,11 @@
 
 struct stack {
 	const char *name;
-	const struct tp_ops *ops; /* NULL if not built */
-	const char *absent;	  /* why it is not built; NULL if it is */
-	const char *devices;	  /* what may follow '@', for people; "" if nothing */
-	const char *about;	  /* one line */
+	const struct tp_ops *ops;   /* NULL if not built */
+	const char *absent;	    /* why it is not built; NULL if it is */
+	const char *device_default; /* what no device means, for people; NULL if nothing */
+	const char *devices;	    /* what may follow '@', for people; "" if nothing */
+	const char *about;	    /* one line */
 };
 
 /* All stacks, in the order they are shown; `count_out` gets their number. */
