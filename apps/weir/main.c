@@ -18,6 +18,9 @@ static const struct verb verbs[] = {
 	 .about = "every stack and what it can do, or why it is absent",
 	 .run = verb_stacks},
 	{.name = "serve", .about = "serve framed requests over a stack", .run = verb_serve},
+	{.name = "load",
+	 .about = "load a server in a closed loop, verify every answer",
+	 .run = verb_load},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -9,5 +9,6 @@
 
 int verb_stacks(int argc, char **argv);
 int verb_serve(int argc, char **argv);
+int verb_load(int argc, char **argv);
 
 #endif
