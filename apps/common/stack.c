@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 
 /* Free hugepages that one worker's pools need, by a wide margin; below, `auto` does without. */
 enum { HUGEPAGES_WORKER_KIB = 192 * 1024 };
@@ -71,6 +72,17 @@ static int resolve_workers(struct stack_options *options, struct flags *flags, b
 	return 0;
 }
 
+/* As many descriptors as the host allows: a socket needs one each. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int stack_resolve(struct stack_options *options, struct flags *flags, bool from_the_end,
 		  struct tp_error *error)
 {
@@ -85,6 +97,7 @@ int stack_resolve(struct stack_options *options, struct flags *flags, bool from_
 	if (options->device[0] == '\0' && options->stack->device_default)
 		options->device = options->stack->device_default;
 	resolve_hugepages(options, flags);
+	raise_descriptor_limit();
 	if (getrandom(options->secret, sizeof(options->secret), 0) != sizeof(options->secret))
 		return tp_fail(error, -EIO, "the kernel has no random bytes: %s", strerror(errno));
 	return 0;

@@ -66,7 +66,6 @@ static void block_signals(void)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
 }
 
 /* Writes the files that were asked for. */

@@ -121,7 +121,6 @@ static int serve(const struct serve_options *options, struct tp_error *error)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	signal(SIGPIPE, SIG_IGN);
 	clock_start();
 	if (cpus_bind(&options->stack.cpus, error) < 0 ||
 	    start_workers(options, workers, error) < 0) {

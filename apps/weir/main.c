@@ -58,7 +58,9 @@ int main(int argc, char **argv)
 		print_help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? EXIT_USAGE : EXIT_PASS;
 	}
-	signal(SIGXFSZ, SIG_IGN); /* a file at its size limit is an error that write returns */
+	/* A file at its size limit and a reader that went away are errors that write returns. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
 	for (unsigned i = 0; i < VERB_COUNT; i++)
 		if (strcmp(verbs[i].name, argv[1]) == 0)
 			return verbs[i].run(argc - 1, argv + 1);

@@ -257,6 +257,17 @@ def drain_under_load():
         assert status == 3 and "lost" in error, (status, error)
 
 
+@test("a peer that never closes does not hold the drain up")
+def drain_is_bounded():
+    with Server() as server, socket.create_connection(("127.0.0.1", server.port)) as peer:
+        peer.sendall(b"half a head")
+        begin = time.monotonic()
+        server.signal(signal.SIGTERM)
+        status, out, error = server.wait()
+        assert time.monotonic() - begin < 10
+        assert status == 0 and "final {" in out, (status, error)
+
+
 @test("a killed server is lost within seconds, and named in the result")
 def killed_server():
     with tempfile.TemporaryDirectory() as folder:
@@ -324,6 +335,15 @@ def wrong_answers():
         assert "wrong_bytes" in error and result["failures"][0]["kind"] == "wrong_bytes"
         final = server.end()
         assert final["server"]["connections"] == final["server"]["connections_closed"]
+
+
+@test("more connections than descriptors are usually allowed are served")
+def many_connections():
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 4096:
+        raise Skip("needs 4096 descriptors")
+    with Server("--conn-max", 2000) as server:
+        judge_result(load(server, "--connections", 1500, "--duration", "500ms")[0], "many")
+        assert server.end()["server"]["connections"] == 1500
 
 
 @test("more connections than the server has room for fail the run")
