@@ -9,6 +9,9 @@
 /* Time that a server may take to end connections that we have finished. */
 #define FINISH_NS (1 * CLOCK_SECOND_NS)
 
+/* Time between the end of the last connection and that of the transport. */
+#define FAREWELL_NS (50 * CLOCK_MS_NS)
+
 /* Longest sleep of a turn while the main thread's next mark is awaited. */
 #define MARK_WAIT_NS (1 * CLOCK_MS_NS)
 
@@ -122,7 +125,8 @@ static void generate(struct run *run)
 
 /*
  * Ends the connections in good order where that makes sense; closing the transport resets the
- * rest.
+ * rest. The peer gets a moment to take our last acknowledgements: on shared memory they vanish
+ * with us.
  */
 static void finish(struct run *run)
 {
@@ -132,6 +136,9 @@ static void finish(struct run *run)
 		return;
 	client_finish(run->client);
 	while (!client_idle(run->client) && clock_now_ns() < deadline_ns)
+		client_turn(run->client, wait_of(run));
+	deadline_ns = clock_now_ns() + FAREWELL_NS;
+	while (clock_now_ns() < deadline_ns)
 		client_turn(run->client, wait_of(run));
 }
 
