@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 /* Free hugepages that one worker's pools need, by a wide margin; below, `auto` does without. */
-enum { HUGEPAGES_WORKER_KIB = 192 * 1024 };
+enum { HUGEPAGES_WORKER_KIB = 64 * 1024 };
 
 const char *const stack_wait_names[] = {"default", "block", "spin", NULL};
 const char *const stack_hugepages_names[] = {"yes", "no", "auto", NULL};
