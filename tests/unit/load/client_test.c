@@ -1,12 +1,14 @@
 #include "apps/load/client.h"
 
 #include "dataplane/core/bytes.h"
+#include "dataplane/core/clock.h"
 #include "dataplane/proto/frame.h"
 #include "tests/support/suite.h"
 #include "tests/unit/load/rig.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static struct rig rig;
 
@@ -204,6 +206,45 @@ static void test_short_memory(void)
 	end_well();
 }
 
+static void pause_ms(unsigned ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000l}, NULL);
+}
+
+/*
+ * The first response comes late, the second later still. In the next window the first request is
+ * due since the first response and held back until the second; before that nothing counts.
+ */
+static void test_due(void)
+{
+	uint64_t service_ns, intended_ns, held_ns;
+	uint8_t bytes[256];
+
+	start(&respond);
+	pause_ms(20);
+	held_ns = clock_now_ns();
+	for (unsigned i = 0; i < 2; i++) {
+		rig_send(&rig, &rig.ends[0], bytes,
+			 rig_response(&rig, rig.ends[0].requests[i], bytes));
+		client_turn(rig.client, 0);
+		if (i == 0)
+			pause_ms(3);
+	}
+	held_ns = clock_now_ns() - held_ns;
+	rig.ends[0].request_count = 0;
+	service_ns = rig.record->service.sum_ns;
+	intended_ns = rig.record->intended.sum_ns;
+	rig_read(&rig);
+	rig_answer(&rig);
+	client_turn(rig.client, 0);
+	service_ns = rig.record->service.sum_ns - service_ns;
+	intended_ns = rig.record->intended.sum_ns - intended_ns;
+	CU_ASSERT_TRUE(intended_ns - service_ns >= 3000000);
+	CU_ASSERT_TRUE(intended_ns - service_ns <= 2 * held_ns);
+	rig_read(&rig);
+	end_well();
+}
+
 static void test_ids(void)
 {
 	static const struct rig_config config = {.handler = HANDLER_RESPOND,
@@ -243,6 +284,8 @@ static void test_swap(void)
 	record_reset(rig.record);
 	CU_ASSERT_PTR_EQUAL(client_swap(rig.client, rig.record), other);
 	CU_ASSERT_EQUAL(other->transport.counters.writes, 1);
+	CU_ASSERT_EQUAL(other->busy.turns, 1);
+	CU_ASSERT_EQUAL(other->busy.busy_turns, 1);
 	free(other);
 	end_well();
 }
@@ -459,6 +502,7 @@ static void test_lost(void)
 	rig_close(&rig);
 	end_after(0, true);
 	expect_failure(FAILURE_lost, 2, "reset with 2 requests unanswered");
+	CU_ASSERT_EQUAL(client_outstanding(rig.client), 0);
 	rig_close(&rig);
 	end_after(88, false);
 	expect_failure(FAILURE_lost, 1, "the server ended it with 1 requests unanswered");
@@ -514,6 +558,7 @@ static const struct suite_test tests[] = {
 	{"a window is not refilled before its last response", test_window_waits_for_all},
 	{"responses that come a byte at a time are each seen once and whole", test_pieces},
 	{"requests held back by short send memory follow when there is room", test_short_memory},
+	{"a request held back by its window is due since its place was free", test_due},
 	{"an id names worker, connection and place in the order", test_ids},
 	{"a swap parts what was before it from what is behind it", test_swap},
 	{"a response out of order is a wrong id", test_wrong_id},
