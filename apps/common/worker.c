@@ -74,7 +74,7 @@ bool worker_await(struct worker *worker, uint64_t timeout_ns)
 
 void worker_stop(struct worker *worker)
 {
-	atomic_store_explicit(&worker->stopping, true, memory_order_relaxed);
+	atomic_store_explicit(&worker->stopping, true, memory_order_release);
 }
 
 void worker_join(struct worker *worker)

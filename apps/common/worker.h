@@ -55,7 +55,7 @@ void worker_ask(struct worker *worker);
 /* Waits for the answer. False if none came within `timeout_ns`. */
 bool worker_await(struct worker *worker, uint64_t timeout_ns);
 
-/* Tells it to end. */
+/* Tells it to end; what was written or read before is behind it for the worker. */
 void worker_stop(struct worker *worker);
 
 /* Waits until it has ended. */
@@ -67,7 +67,7 @@ void worker_ready(struct worker *worker);
 
 static inline bool worker_stopping(struct worker *worker)
 {
-	return atomic_load_explicit(&worker->stopping, memory_order_relaxed);
+	return atomic_load_explicit(&worker->stopping, memory_order_acquire);
 }
 
 static inline bool worker_asked(struct worker *worker)
