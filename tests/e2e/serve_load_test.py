@@ -92,9 +92,9 @@ class Process:
 class Server(Process):
     """A server that is ready."""
 
-    def __init__(self, *args, port=None):
-        self.port = port or free_port()
-        self.address = f"127.0.0.1:{self.port}"
+    def __init__(self, *args, ip="127.0.0.1"):
+        self.port = free_port()
+        self.address = f"{ip}:{self.port}"
         super().__init__("serve", "--listen", self.address, *args)
         self.ready = json.loads(self.await_line("ready ").split(" ", 1)[1])
 
@@ -123,6 +123,24 @@ def load(server, *args, expect=0):
         assert status == expect, (status, out, error)
         with open(path, encoding="utf-8") as file:
             return json.load(file), error
+
+
+class DpdkPair:
+    """A dpdk server over memif, without hugepages so that it runs anywhere, and the flags of its client."""
+
+    def __init__(self, folder):
+        stacks = json.loads(run("stacks", "--json")[1])["stacks"]
+        dpdk = next(stack for stack in stacks if stack["name"] == "dpdk")
+        if not dpdk["built"]:
+            raise Skip(dpdk["absent"])
+        if len(os.sched_getaffinity(0)) < 2:
+            raise Skip("two spinning workers need 2 CPUs")
+        self.stack = f"dpdk@memif:{folder}/weir.sock"
+        self.server_flags = ("--stack", self.stack, "--hugepages", "no", "--address", "10.55.0.1/24")
+        self.client_flags = ("--stack", self.stack, "--hugepages", "no", "--address", "10.55.0.2/24")
+
+    def serve(self, *args):
+        return Server(*self.server_flags, *args, ip="10.55.0.1")
 
 
 def judge_result(result, args):
@@ -456,6 +474,43 @@ def side_files():
         half = next(row for row in spectrum if float(row[1]) >= 0.5)
         assert abs(float(half[0]) - result["latency_us"]["service"]["p50"]) < 0.001
         server.end()
+
+
+@test("dpdk over memif is right under every policy, for one client after the other")
+def dpdk_policies():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = DpdkPair(folder)
+        for delivery in ("immediate", "coalesce", "flush-at:500"):
+            with pair.serve("--delivery", delivery) as server:
+                assert server.ready["hugepages"] is False and server.ready["wait"] == "spin"
+                for depth, refill in ((1, "window"), (8, "each"), (32, "window")):
+                    args = (*pair.client_flags, "--depth", depth, "--refill", refill)
+                    judge_result(load(server, *args)[0], args)
+                judge_final(server.end(), delivery, (32,))
+
+
+@test("dpdk over memif echoes bodies larger than any buffer")
+def dpdk_large():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = DpdkPair(folder)
+        with pair.serve("--handler", "echo") as server:
+            args = (*pair.client_flags, "--handler", "echo", "--request-bytes", 300000)
+            judge_result(load(server, *args)[0], args)
+            server.end()
+
+
+@test("a killed dpdk server is lost within seconds")
+def dpdk_killed():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = DpdkPair(folder)
+        with pair.serve() as server, \
+                Process("load", "--connect", server.address, "--duration", "20s", *pair.client_flags) as client:
+            client.await_line("phase measure")
+            begin = time.monotonic()
+            server.signal(signal.SIGKILL)
+            status, _, error = client.wait()
+            assert time.monotonic() - begin < 8
+            assert status == 3 and re.search(r"lost|short", error), (status, error)
 
 
 def main():
