@@ -19,6 +19,7 @@ static const struct stack stacks[] = {
 	{
 		.name = "epoll",
 		.ops = &epoll_ops,
+		.device_default = "loopback",
 		.devices = "loopback (the default)",
 		.about = "kernel TCP sockets, readiness by epoll",
 	},
@@ -39,7 +40,8 @@ static const struct stack stacks[] = {
 		.name = "memory",
 		.ops = &memory_ops,
 		.devices = "",
-		.about = "two instances in one process; the reference for tests, not for measurements",
+		.about = "two instances in one process; the reference for tests, not for "
+			 "measurements",
 	},
 };
 
@@ -56,8 +58,9 @@ static int fail_unknown(const char *name, struct tp_error *error)
 
 	for (unsigned i = 0; i < count; i++)
 		names[i] = stacks[i].name;
-	return tp_fail(error, -ENOENT, "unknown stack '%s'; did you mean '%s'? `weir stacks` lists all",
-		       name, nearest_of(name, names, count));
+	return tp_fail(error, -ENOENT,
+		       "unknown stack '%s'; did you mean '%s'? `weir stacks` lists all", name,
+		       nearest_of(name, names, count));
 }
 
 int stack_find(const char *spec, const struct stack **stack_out, const char **device_out,

@@ -1,8 +1,8 @@
 /*
  * bytes: integers in and out of wire order, at any alignment.
  *
- * `le` is little-endian (the framed protocol), `be` is big-endian (Internet headers). The compiler turns
- * each into one move, swapped where needed.
+ * `le` is little-endian (the framed protocol), `be` is big-endian (Internet headers). The compiler
+ * turns each into one move, swapped where needed.
  */
 #ifndef WEIR_CORE_BYTES_H
 #define WEIR_CORE_BYTES_H
@@ -10,7 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "weir is written for little-endian hosts");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	       "weir is written for little-endian hosts");
 
 static inline uint16_t bytes_get_be16(const uint8_t *from)
 {

@@ -1,9 +1,9 @@
 /*
  * check: what must be true.
  *
- * ASSERT states an invariant of our own code; it is compiled out of release builds. CHECK is kept in
- * every build and guards what would corrupt memory if it were false. Neither ever looks at network
- * input: a peer's bytes are counted and rejected, never asserted on.
+ * ASSERT states an invariant of our own code; it is compiled out of release builds. CHECK is kept
+ * in every build and guards what would corrupt memory if it were false. Neither ever looks at
+ * network input: a peer's bytes are counted and rejected, never asserted on.
  */
 #ifndef WEIR_CORE_CHECK_H
 #define WEIR_CORE_CHECK_H
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define CHECK(condition)                                                                           \
-	do {                                                                                       \
-		if (__builtin_expect(!(condition), 0))                                             \
-			check_failed(#condition, __FILE__, __LINE__);                              \
+#define CHECK(condition)                                              \
+	do {                                                          \
+		if (__builtin_expect(!(condition), 0))                \
+			check_failed(#condition, __FILE__, __LINE__); \
 	} while (0)
 
 #ifdef NDEBUG

@@ -1,9 +1,9 @@
 /*
  * clock: nanoseconds that only go forward.
  *
- * Reads the time-stamp counter where the processor promises that it neither stops nor changes its rate (about 10 ns
- * a read), else CLOCK_MONOTONIC. Times from clock_now_ns() compare only within one process. Code that decides never
- * reads a clock: it is given the time.
+ * Reads the time-stamp counter where the processor promises that it neither stops nor changes its
+ * rate (about 10 ns a read), else CLOCK_MONOTONIC. Times from clock_now_ns() compare only within
+ * one process. Code that decides never reads a clock: it is given the time.
  *
  * Plane: clock_start is setup, once a process before any other call; clock_now_ns is turn.
  */
@@ -18,9 +18,9 @@
 
 /* How ticks become nanoseconds; written by clock_start alone. */
 struct clock_rate {
-	bool tsc;	    /* the time-stamp counter is used */
-	uint64_t base_tick; /* counter at base_ns */
-	uint64_t base_ns;   /* CLOCK_MONOTONIC at base_tick */
+	bool tsc;		  /* the time-stamp counter is used */
+	uint64_t base_tick;	  /* counter at base_ns */
+	uint64_t base_ns;	  /* CLOCK_MONOTONIC at base_tick */
 	uint64_t ns_per_tick_q32; /* 32.32 fixed point */
 };
 

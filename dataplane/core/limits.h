@@ -1,8 +1,8 @@
 /*
  * limits: every bound of the data plane, in one place.
  *
- * Defaults are what the programs use when no flag says otherwise; maxima are what a flag may ask for.
- * Relations between bounds that code relies on are asserted here, at compile time.
+ * Defaults are what the programs use when no flag says otherwise; maxima are what a flag may ask
+ * for. Relations between bounds that code relies on are asserted here, at compile time.
  */
 #ifndef WEIR_CORE_LIMITS_H
 #define WEIR_CORE_LIMITS_H
@@ -25,7 +25,9 @@ enum {
 	/* Largest frame accepted: what its length field may say (seed 000: 16 MiB). */
 	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
 
-	/* A body moves in pieces of at most this size; a frame within it is encoded in one piece. */
+	/*
+	 * A body moves in pieces of at most this size; a frame within it is encoded in one piece.
+	 */
 	LIMIT_CHUNK_BYTES = 16 * 1024,
 
 	/* Queued response bytes at which the policy `coalesce` writes (seed 000: 16 KiB). */
@@ -46,7 +48,8 @@ enum {
 
 _Static_assert((LIMIT_RECV_BYTES & (LIMIT_RECV_BYTES - 1)) == 0, "rings are powers of two");
 _Static_assert((LIMIT_SEND_BYTES & (LIMIT_SEND_BYTES - 1)) == 0, "rings are powers of two");
-_Static_assert(LIMIT_RECV_BYTES >= 2 * LIMIT_CHUNK_BYTES, "a chunk and a head fit the receive memory");
+_Static_assert(LIMIT_RECV_BYTES >= 2 * LIMIT_CHUNK_BYTES,
+	       "a chunk and a head fit the receive memory");
 _Static_assert(LIMIT_SEND_BYTES >= 2 * LIMIT_CHUNK_BYTES, "a chunk and a head fit the send memory");
 _Static_assert(LIMIT_COALESCE_BYTES < LIMIT_SEND_BYTES, "a coalesced write fits the send memory");
 

@@ -1,8 +1,8 @@
 /*
  * list: a doubly linked list through the members' own links.
  *
- * A link that is on no list points at itself, so membership is a question a member can answer and removing
- * twice is harmless. Nothing is allocated; the list does not own its members.
+ * A link that is on no list points at itself, so membership is a question a member can answer and
+ * removing twice is harmless. Nothing is allocated; the list does not own its members.
  *
  * Plane: turn.
  */

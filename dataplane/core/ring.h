@@ -1,11 +1,11 @@
 /*
  * ring: a byte queue of fixed size, a power of two.
  *
- * The memory is the caller's and is given once. Positions run freely and are masked on use; a ring that
- * has been emptied starts again at its base, so that a queue which is drained each turn keeps touching the
- * same cache lines and stays in one piece. Lent spans and rooms are valid until the next call that moves the same
- * end: consume for spans, commit for rooms; since emptying moves both, a room must be filled and
- * committed before the next consume.
+ * The memory is the caller's and is given once. Positions run freely and are masked on use; a ring
+ * that has been emptied starts again at its base, so that a queue which is drained each turn keeps
+ * touching the same cache lines and stays in one piece. Lent spans and rooms are valid until the
+ * next call that moves the same end: consume for spans, commit for rooms; since emptying moves
+ * both, a room must be filled and committed before the next consume.
  *
  * Plane: turn.
  */
@@ -50,7 +50,10 @@ static inline uint32_t ring_first_piece(const struct ring *ring, uint32_t positi
 	return bytes < to_end ? bytes : to_end;
 }
 
-/* Lends the `bytes` held that start `offset` behind the first: one or two spans, none if `bytes` is 0. */
+/*
+ * Lends the `bytes` held that start `offset` behind the first: one or two spans, none if `bytes` is
+ * 0.
+ */
 static inline unsigned ring_spans(const struct ring *ring, uint32_t offset, uint32_t bytes,
 				  struct span spans[2])
 {

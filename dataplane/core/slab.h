@@ -1,9 +1,9 @@
 /*
  * slab: objects of one size, all allocated at the start.
  *
- * acquire and release are a few instructions and never allocate; an empty slab is an answer (NULL) and a count,
- * never a failure of the program. Objects do not move. Their memory is page-aligned and untouched until
- * first use, so a generous bound costs address space, not RAM.
+ * acquire and release are a few instructions and never allocate; an empty slab is an answer (NULL)
+ * and a count, never a failure of the program. Objects do not move. Their memory is page-aligned
+ * and untouched until first use, so a generous bound costs address space, not RAM.
  *
  * Plane: create and destroy are setup; the rest is turn.
  */
@@ -26,10 +26,15 @@ struct slab {
 
 #define SLAB_NONE UINT32_MAX
 
-/* Room for `count` objects of `object_bytes`, zeroed. 0, or -ENOMEM, or -EINVAL for a zero or a sum that overflows. */
+/*
+ * Room for `count` objects of `object_bytes`, zeroed. 0, or -ENOMEM, or -EINVAL for a zero or a sum
+ * that overflows.
+ */
 int slab_create(struct slab *slab, uint32_t count, size_t object_bytes);
 
-/* Gives the memory back; every object must have been released (ASSERT). Harmless on a zeroed slab. */
+/*
+ * Gives the memory back; every object must have been released (ASSERT). Harmless on a zeroed slab.
+ */
 void slab_destroy(struct slab *slab);
 
 static inline uint32_t slab_index(const struct slab *slab, const void *object)
@@ -42,7 +47,10 @@ static inline void *slab_at(const struct slab *slab, uint32_t index)
 	return slab->objects + (size_t)index * slab->object_bytes;
 }
 
-/* An object, owned by the caller until release; NULL (counted) when none is free. Its bytes are what its last owner left. */
+/*
+ * An object, owned by the caller until release; NULL (counted) when none is free. Its bytes are
+ * what its last owner left.
+ */
 static inline void *slab_acquire(struct slab *slab)
 {
 	uint32_t index = slab->free_head;

@@ -1,11 +1,13 @@
 /*
  * span: lent bytes, in one or more pieces.
  *
- * A span never owns. `struct span` lends bytes to read, `struct room` lends bytes to fill; each is valid
- * until the call that its lender names. A span_reader walks an array of spans as if they were one run of
- * bytes, a room_writer fills an array of rooms. Both live on the stack for one visit to a connection.
+ * A span never owns. `struct span` lends bytes to read, `struct room` lends bytes to fill; each is
+ * valid until the call that its lender names. A span_reader walks an array of spans as if they were
+ * one run of bytes, a room_writer fills an array of rooms. Both live on the stack for one visit to
+ * a connection.
  *
- * Plane: turn. No call allocates or fails; asking for more than there is, is the caller's bug (ASSERT).
+ * Plane: turn. No call allocates or fails; asking for more than there is, is the caller's bug
+ * (ASSERT).
  */
 #ifndef WEIR_CORE_SPAN_H
 #define WEIR_CORE_SPAN_H
@@ -57,7 +59,8 @@ static inline struct span span_reader_piece(struct span_reader *reader)
 		reader->span++;
 		reader->offset = 0;
 	}
-	return (struct span){reader->span->base + reader->offset, reader->span->bytes - reader->offset};
+	return (struct span){reader->span->base + reader->offset,
+			     reader->span->bytes - reader->offset};
 }
 
 /* Passes over `bytes` of what is left. */
@@ -91,10 +94,11 @@ static inline void span_reader_copy(struct span_reader *reader, uint8_t *to, siz
 }
 
 /*
- * The next `bytes` in one piece, without passing over them: lent in place where they stand together,
- * else gathered into `scratch` (of at least `bytes`).
+ * The next `bytes` in one piece, without passing over them: lent in place where they stand
+ * together, else gathered into `scratch` (of at least `bytes`).
  */
-static inline const uint8_t *span_reader_peek(struct span_reader *reader, uint8_t *scratch, size_t bytes)
+static inline const uint8_t *span_reader_peek(struct span_reader *reader, uint8_t *scratch,
+					      size_t bytes)
 {
 	struct span piece = span_reader_piece(reader);
 	struct span_reader ahead = *reader;
@@ -124,7 +128,8 @@ static inline struct room room_writer_piece(struct room_writer *writer)
 		writer->room++;
 		writer->offset = 0;
 	}
-	return (struct room){writer->room->base + writer->offset, writer->room->bytes - writer->offset};
+	return (struct room){writer->room->base + writer->offset,
+			     writer->room->bytes - writer->offset};
 }
 
 /* Says that `bytes` of the current piece have been filled. */

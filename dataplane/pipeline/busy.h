@@ -1,9 +1,9 @@
 /*
  * busy: how much of a worker's time went into turns that moved something.
  *
- * A polling worker holds its core always, so neither the process's CPU time nor the wall says what the work
- * cost. The time between the ends of two turns counts as busy, less what poll slept, if the turn moved packets, bytes or
- * events; else it counts as empty. One clock read a turn.
+ * A polling worker holds its core always, so neither the process's CPU time nor the wall says what
+ * the work cost. The time between the ends of two turns counts as busy, less what poll slept, if
+ * the turn moved packets, bytes or events; else it counts as empty. One clock read a turn.
  *
  * Plane: turn.
  */

@@ -5,8 +5,8 @@
  *	coalesce    queue until the buffer's capacity is reached, then one write
  *	flush-at:N  queue until N bytes are reached or crossed, then one write
  *
- * Whatever the policy, the pipeline writes what is queued once the requests already decoded from the current read
- * are drained, before it waits for anything, and at the end. There is no timer.
+ * Whatever the policy, the pipeline writes what is queued once the requests already decoded from
+ * the current read are drained, before it waits for anything, and at the end. There is no timer.
  *
  * Plane: parse and print are setup; due is turn.
  */
@@ -18,11 +18,17 @@
 #include <stdint.h>
 
 struct delivery {
-	/* Queued bytes at which a write is due: 1 for immediate, the capacity for coalesce, N for flush-at. */
+	/*
+	 * Queued bytes at which a write is due: 1 for immediate, the capacity for coalesce, N for
+	 * flush-at.
+	 */
 	uint32_t threshold_bytes;
 };
 
-/* Reads a policy's name. 0, or -EINVAL (also for N outside 1 to LIMIT_SEND_BYTES / 2) with `out` untouched. */
+/*
+ * Reads a policy's name. 0, or -EINVAL (also for N outside 1 to LIMIT_SEND_BYTES / 2) with `out`
+ * untouched.
+ */
 int delivery_parse(const char *name, struct delivery *delivery_out);
 
 /* What delivery_parse accepts, for messages. */

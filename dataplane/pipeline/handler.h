@@ -4,8 +4,8 @@
  *	respond  a fixed number of bytes, each 0x5A; the request's body is read and dropped
  *	echo     the request's own body
  *
- * A handler decides and produces bytes; it never touches a connection. Bodies move in chunks, so that neither a
- * large request nor a large response needs memory of its size.
+ * A handler decides and produces bytes; it never touches a connection. Bodies move in chunks, so
+ * that neither a large request nor a large response needs memory of its size.
  *
  * Plane: parse is setup; the rest is turn.
  */
@@ -35,7 +35,9 @@ int handler_parse(const char *name, enum handler_kind *kind_out);
 /* What handler_parse accepts, for messages. */
 extern const char handler_usage[];
 
-/* Whether the request's body becomes the response's; else it is dropped before the response begins. */
+/*
+ * Whether the request's body becomes the response's; else it is dropped before the response begins.
+ */
 static inline bool handler_uses_body(const struct handler *handler)
 {
 	return handler->kind == HANDLER_ECHO;
@@ -47,7 +49,10 @@ static inline uint32_t handler_response_bytes(const struct handler *handler, uin
 	return handler->kind == HANDLER_ECHO ? request_bytes : handler->response_bytes;
 }
 
-/* Produces the next `bytes` of the response into `writer`, taking as many of the request from `reader` if it uses them. */
+/*
+ * Produces the next `bytes` of the response into `writer`, taking as many of the request from
+ * `reader` if it uses them.
+ */
 static inline void handler_produce(const struct handler *handler, struct span_reader *reader,
 				   struct room_writer *writer, size_t bytes)
 {

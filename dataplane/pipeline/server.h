@@ -1,14 +1,17 @@
 /*
  * server: one worker's request pipeline over one transport instance.
  *
- * Each turn it polls, and visits every connection that has something to do: decode a request, run the handler,
- * encode the response straight into the transport's send memory, and write when the delivery policy says so.
- * A connection gets a bounded number of requests a turn; one that has more waits for the next turn behind the others.
+ * Each turn it polls, and visits every connection that has something to do: decode a request, run
+ * the handler, encode the response straight into the transport's send memory, and write when the
+ * delivery policy says so. A connection gets a bounded number of requests a turn; one that has more
+ * waits for the next turn behind the others.
  *
- * Owned by its worker from create to destroy; all memory is taken at create. Legal order: create, { turn }*,
- * drain, { turn }* until server_idle or a deadline of the caller's, destroy, and only then close the transport.
+ * Owned by its worker from create to destroy; all memory is taken at create. Legal order: create, {
+ * turn }*, drain, { turn }* until server_idle or a deadline of the caller's, destroy, and only then
+ * close the transport.
  *
- * Planes: create and destroy are setup, turn and drain are turn, the counters are report (copy them on the worker's thread).
+ * Planes: create and destroy are setup, turn and drain are turn, the counters are report (copy them
+ * on the worker's thread).
  */
 #ifndef WEIR_PIPELINE_SERVER_H
 #define WEIR_PIPELINE_SERVER_H
@@ -32,18 +35,18 @@ struct server_config {
 };
 
 /* X(name, meaning) */
-#define SERVER_COUNTERS(X)                                                                         \
-	X(requests, "requests decoded")                                                            \
-	X(request_bytes, "request body bytes")                                                     \
-	X(responses, "complete responses committed")                                               \
-	X(response_bytes, "response body bytes")                                                   \
-	X(errors, "error frames sent")                                                             \
-	X(cut_short, "connections that ended within a request")                                    \
-	X(yields, "turns a connection gave up because of the fairness bound")                      \
-	X(stalls, "times a response waited for send memory")                                       \
-	X(connections, "connections accepted")                                                     \
-	X(connections_closed, "connections closed")                                                \
-	X(connections_refused, "connections reset for want of room")                               \
+#define SERVER_COUNTERS(X)                                                    \
+	X(requests, "requests decoded")                                       \
+	X(request_bytes, "request body bytes")                                \
+	X(responses, "complete responses committed")                          \
+	X(response_bytes, "response body bytes")                              \
+	X(errors, "error frames sent")                                        \
+	X(cut_short, "connections that ended within a request")               \
+	X(yields, "turns a connection gave up because of the fairness bound") \
+	X(stalls, "times a response waited for send memory")                  \
+	X(connections, "connections accepted")                                \
+	X(connections_closed, "connections closed")                           \
+	X(connections_refused, "connections reset for want of room")          \
 	X(connections_broken, "connections closed for another reason than done")
 
 struct server_counters {

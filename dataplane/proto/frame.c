@@ -28,7 +28,8 @@ enum frame_status frame_decode(struct span_reader *reader, uint32_t frame_max,
 	if (reader->left < FRAME_LENGTH_BYTES)
 		return FRAME_NEED_MORE;
 	bytes = span_reader_peek(reader, scratch,
-				 reader->left < FRAME_HEAD_BYTES ? FRAME_LENGTH_BYTES : FRAME_HEAD_BYTES);
+				 reader->left < FRAME_HEAD_BYTES ? FRAME_LENGTH_BYTES
+								 : FRAME_HEAD_BYTES);
 	frame_len = bytes_get_le32(bytes + OFFSET_LENGTH);
 	status = judge_length(frame_len, frame_max);
 	if (status != FRAME_OK)

@@ -7,8 +7,9 @@
  *	      20   u32  flags
  *	      24        body
  *
- * Decoding takes the 24-byte head or nothing; the body stays with the caller, who may stream it. A length that
- * cannot be right is known as soon as its 4 bytes are there, and nothing behind it is looked at.
+ * Decoding takes the 24-byte head or nothing; the body stays with the caller, who may stream it. A
+ * length that cannot be right is known as soon as its 4 bytes are there, and nothing behind it is
+ * looked at.
  *
  * Plane: turn. Nothing here allocates or keeps state.
  */
@@ -42,19 +43,22 @@ struct frame_head {
 
 enum frame_status {
 	FRAME_OK,
-	FRAME_NEED_MORE,  /* nothing was consumed */
-	FRAME_TOO_SHORT,  /* the length does not even cover the head */
-	FRAME_TOO_LONG,	  /* the length exceeds the limit */
+	FRAME_NEED_MORE, /* nothing was consumed */
+	FRAME_TOO_SHORT, /* the length does not even cover the head */
+	FRAME_TOO_LONG,	 /* the length exceeds the limit */
 };
 
 /*
- * Decodes one head. `frame_max` bounds frame_len itself. On FRAME_OK exactly FRAME_HEAD_BYTES are passed over and
- * `head_out` is written; on anything else neither happens.
+ * Decodes one head. `frame_max` bounds frame_len itself. On FRAME_OK exactly FRAME_HEAD_BYTES are
+ * passed over and `head_out` is written; on anything else neither happens.
  */
 enum frame_status frame_decode(struct span_reader *reader, uint32_t frame_max,
 			       struct frame_head *head_out);
 
-/* Writes a head of FRAME_HEAD_BYTES at `to`. body_bytes must be at most UINT32_MAX - FRAME_LENGTH_MIN (ASSERT). */
+/*
+ * Writes a head of FRAME_HEAD_BYTES at `to`. body_bytes must be at most UINT32_MAX -
+ * FRAME_LENGTH_MIN (ASSERT).
+ */
 void frame_encode(uint8_t *to, const struct frame_head *head);
 
 /* What is wrong, as the text of an error frame. */

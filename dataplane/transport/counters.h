@@ -1,8 +1,9 @@
 /*
  * counters: what every stack may count, under one set of names.
  *
- * A stack says in tp_ops.counters_known which of these it keeps; the others are unknown, which is not zero,
- * and are reported as null. Counters only grow. The worker's thread writes them; others see copies.
+ * A stack says in tp_ops.counters_known which of these it keeps; the others are unknown, which is
+ * not zero, and are reported as null. Counters only grow. The worker's thread writes them; others
+ * see copies.
  */
 #ifndef WEIR_TRANSPORT_COUNTERS_H
 #define WEIR_TRANSPORT_COUNTERS_H

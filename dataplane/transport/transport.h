@@ -1,41 +1,48 @@
 /*
  * transport: the contract between the request pipeline and every stack beneath it.
  *
- * A stack is one constant table of operations (struct tp_ops). An instance (struct tp) belongs to one worker
- * thread from open to close and takes all its memory at open, from the limits given; no two threads ever call
- * into the same instance, so there are no locks. A connection (struct tp_conn) is a handle inside an instance
- * and never moves. Nothing here calls upward: whatever happens to a connection is an event that poll returns.
+ * A stack is one constant table of operations (struct tp_ops). An instance (struct tp) belongs to
+ * one worker thread from open to close and takes all its memory at open, from the limits given; no
+ * two threads ever call into the same instance, so there are no locks. A connection (struct
+ * tp_conn) is a handle inside an instance and never moves. Nothing here calls upward: whatever
+ * happens to a connection is an event that poll returns.
  *
- * Setup plane (may allocate and fail with a negative errno and a text): open, listen, connect, close.
- * Report plane: counters, details.
- * Turn plane (never allocates, locks, logs, or reads the clock twice): all else. The legal order in a turn:
+ * Setup plane (may allocate and fail with a negative errno and a text): open, listen, connect,
+ * close. Report plane: counters, details. Turn plane (never allocates, locks, logs, or reads the
+ * clock twice): all else. The legal order in a turn:
  *
- *	poll -> for each event's connection: { peek, consume, reserve, commit, flush, finish, abort }* -> poll ...
+ *	poll -> for each event's connection: { peek, consume, reserve, commit, flush, finish, abort }*
  *
  * Life of a connection:
  *
- *	connect() -> CONNECTED \                                           / CLOSED(DONE): both sides finished
- *	listen()  -> ACCEPTED  -> { READABLE | WRITABLE | FINISHED }* ->   | CLOSED(RESET, TIMEOUT, ...): it broke
- *	connect() -> CLOSED(REFUSED, UNREACHABLE, TIMEOUT, ...)            \ CLOSED(ABORTED): abort() was called
+ *	connect() -> CONNECTED \
+ *	                        > { READABLE | WRITABLE | FINISHED }* -> CLOSED(reason)
+ *	listen()  -> ACCEPTED  /
+ *	connect() -> CLOSED(REFUSED, UNREACHABLE, TIMEOUT, ...)
  *
- * CLOSED comes exactly once for every connection that was accepted or that connect returned, and is the last
- * event it has; the handle is valid until the poll after the one that reported it. Bits of one connection in one poll
- * are merged into one event and hold in the order of their values: accepted before readable, readable before
- * finished, all before closed.
+ * where the reason is DONE when both sides finished, ABORTED when we called abort, and otherwise
+ * what broke it.
  *
- * Receiving: READABLE says that in-order bytes arrived since the last poll. It is not repeated for bytes that were left
- * unread: who stops early remembers it. peek lends what is there; only consume gives memory back, and only
- * that reopens the window to the peer. FINISHED says that the peer will send no more; what it sent before
- * is still there to read.
+ * CLOSED comes exactly once for every connection that was accepted or that connect returned, and is
+ * the last event it has; the handle is valid until the poll after the one that reported it. Bits of
+ * one connection in one poll are merged into one event and hold in the order of their values:
+ * accepted before readable, readable before finished, all before closed.
  *
- * Sending: reserve lends send memory of exactly the size asked, or nothing. commit marks its first bytes as
- * to be sent, flush emits all that is marked at once, and what was marked but not flushed leaves at the next
- * poll. One commit+flush is one write: one send call on sockets, one run of segments on a user-space TCP. Refused means: exactly one WRITABLE follows,
- * when the size asked for has become available. finish ends our side after all that was committed has left;
- * abort drops everything and resets.
+ * Receiving: READABLE says that in-order bytes arrived since the last poll. It is not repeated for
+ * bytes that were left unread: who stops early remembers it. peek lends what is there; only consume
+ * gives memory back, and only that reopens the window to the peer. FINISHED says that the peer will
+ * send no more; what it sent before is still there to read.
  *
- * Ownership: spans from peek are lent until consume, finish of the turn (next poll) at the latest; rooms from
- * reserve are lent until commit or the next reserve of the same connection, the next poll at the latest.
+ * Sending: reserve lends send memory of exactly the size asked, or nothing. commit marks its first
+ * bytes as to be sent, flush emits all that is marked at once, and what was marked but not flushed
+ * leaves at the next poll. One commit+flush is one write: one send call on sockets, one run of
+ * segments on a user-space TCP. Refused means: exactly one WRITABLE follows, when the size asked
+ * for has become available. finish ends our side after all that was committed has left; abort drops
+ * everything and resets.
+ *
+ * Ownership: spans from peek are lent until consume, finish of the turn (next poll) at the latest;
+ * rooms from reserve are lent until commit or the next reserve of the same connection, the next
+ * poll at the latest.
  *
  * Every rule here has a test in tests/conformance; a rule without one is not a rule.
  */
@@ -74,14 +81,15 @@ enum tp_reason {
 
 /* What a stack can do; declared, tested by the conformance suite, written into every result. */
 enum tp_capability {
-	TP_CAN_BLOCK = 1 << 0,		/* poll may sleep until something happens */
-	TP_LENDS_RECV = 1 << 1,		/* peek lends the memory the device or kernel wrote, without a copy */
-	TP_ZERO_COPY_SEND = 1 << 2,	/* committed bytes leave without a copy */
-	TP_REPORTS_ACK = 1 << 3,	/* knows when the peer's stack has acknowledged */
-	TP_CHECKSUM_OFFLOAD = 1 << 4,	/* the device computes and verifies checksums */
-	TP_SEGMENT_OFFLOAD = 1 << 5,	/* the device or kernel cuts segments */
-	TP_NEEDS_HUGEPAGES = 1 << 6,	/* wants hugepages unless told to do without */
-	TP_REFUSAL_IS_KNOWN = 1 << 7,	/* connect to a closed port ends as TP_REFUSED */
+	TP_CAN_BLOCK = 1 << 0, /* poll may sleep until something happens */
+	TP_LENDS_RECV =
+		1 << 1, /* peek lends the memory the device or kernel wrote, without a copy */
+	TP_ZERO_COPY_SEND = 1 << 2,   /* committed bytes leave without a copy */
+	TP_REPORTS_ACK = 1 << 3,      /* knows when the peer's stack has acknowledged */
+	TP_CHECKSUM_OFFLOAD = 1 << 4, /* the device computes and verifies checksums */
+	TP_SEGMENT_OFFLOAD = 1 << 5,  /* the device or kernel cuts segments */
+	TP_NEEDS_HUGEPAGES = 1 << 6,  /* wants hugepages unless told to do without */
+	TP_REFUSAL_IS_KNOWN = 1 << 7, /* connect to a closed port ends as TP_REFUSED */
 };
 
 /* poll: sleep without a bound. */
@@ -93,7 +101,9 @@ struct tp_addr {
 	uint16_t port;
 };
 
-/* Why a setup call failed, in words for the user: what, where, what to do. Filled on failure only. */
+/*
+ * Why a setup call failed, in words for the user: what, where, what to do. Filled on failure only.
+ */
 struct tp_error {
 	char text[512];
 };
@@ -108,7 +118,8 @@ struct tp_limits {
 /* All that open needs; lent for the call. Fields a stack has no use for are ignored by it. */
 struct tp_config {
 	struct tp_limits limits;
-	const char *device;	/* what follows '@' in the stack's name: "loopback", "memif:/run/a.sock" */
+	const char
+		*device; /* what follows '@' in the stack's name: "loopback", "memif:/run/a.sock" */
 	struct tp_addr address; /* own address, for stacks that bring their own IP */
 	uint8_t prefix_bits;	/* length of its subnet's prefix */
 	bool server;		/* this side listens (memif: this side owns the socket) */
@@ -116,7 +127,7 @@ struct tp_config {
 	int cpu;		/* the CPU this worker is pinned to, or -1 */
 	uint16_t worker;	/* this worker's index and their number */
 	uint16_t workers;
-	void *shared;	       /* what the instances of one process share (memory: its struct memory_net) */
+	void *shared; /* what the instances of one process share (memory: its struct memory_net) */
 	const uint8_t *secret; /* 16 random bytes: initial sequence numbers and table hashing */
 };
 
@@ -158,16 +169,18 @@ struct tp_ops {
 	int (*open)(const struct tp_config *config, struct tp **tp_out, struct tp_error *error);
 	/* Accepts connections to `addr`. 0, or -EADDRINUSE and others with `error` filled. */
 	int (*listen)(struct tp *tp, const struct tp_addr *addr, struct tp_error *error);
-	/* Begins a connection; CONNECTED or CLOSED tells how it ended. `user` becomes conn->user. */
-	int (*connect)(struct tp *tp, const struct tp_addr *addr, void *user, struct tp_conn **conn_out,
-		       struct tp_error *error);
+	/*
+	 * Begins a connection; CONNECTED or CLOSED tells how it ended. `user` becomes conn->user.
+	 */
+	int (*connect)(struct tp *tp, const struct tp_addr *addr, void *user,
+		       struct tp_conn **conn_out, struct tp_error *error);
 	/* Ends everything, resetting what is still open; no events follow. */
 	void (*close)(struct tp *tp);
 
 	/*
-	 * Sends what is marked, takes in what arrived, runs timers, and fills at most `room` events; what
-	 * did not fit comes with the next poll. Sleeps at most `wait_ns` if nothing is at hand (0: not at all) and
-	 * the stack can block. Returns the number of events.
+	 * Sends what is marked, takes in what arrived, runs timers, and fills at most `room`
+	 * events; what did not fit comes with the next poll. Sleeps at most `wait_ns` if nothing is
+	 * at hand (0: not at all) and the stack can block. Returns the number of events.
 	 */
 	unsigned (*poll)(struct tp *tp, struct tp_event *events, unsigned room, uint64_t wait_ns,
 			 struct tp_turn *turn_out);
@@ -177,20 +190,33 @@ struct tp_ops {
 	/* Gives the first `bytes` back; no more than what the last peek lent. */
 	void (*consume)(struct tp *tp, struct tp_conn *conn, size_t bytes);
 
-	/* Lends send memory of exactly `bytes` (1 to limits.send_bytes) in 1 or 2 rooms, or returns 0. */
-	unsigned (*reserve)(struct tp *tp, struct tp_conn *conn, size_t bytes, struct room rooms[2]);
-	/* The first `bytes` of what was lent are to be sent; at most what was reserved. Cannot fail. */
+	/*
+	 * Lends send memory of exactly `bytes` (1 to limits.send_bytes) in 1 or 2 rooms, or returns
+	 * 0.
+	 */
+	unsigned (*reserve)(struct tp *tp, struct tp_conn *conn, size_t bytes,
+			    struct room rooms[2]);
+	/*
+	 * The first `bytes` of what was lent are to be sent; at most what was reserved. Cannot
+	 * fail.
+	 */
 	void (*commit)(struct tp *tp, struct tp_conn *conn, size_t bytes);
 	/* Emits what is committed as one write, as far as the peer's window allows. */
 	void (*flush)(struct tp *tp, struct tp_conn *conn);
 	/* No more will be committed: end our side once all has left. Later calls do nothing. */
 	void (*finish)(struct tp *tp, struct tp_conn *conn);
-	/* Drops all, resets; CLOSED(ABORTED) follows. After it only the next poll may name the connection. */
+	/*
+	 * Drops all, resets; CLOSED(ABORTED) follows. After it only the next poll may name the
+	 * connection.
+	 */
 	void (*abort)(struct tp *tp, struct tp_conn *conn);
 
 	/* Copies the counters out; those not in counters_known are untouched. */
 	void (*counters)(const struct tp *tp, struct tp_counters *counters_out);
-	/* Up to `room` of the stack's own counters; returns how many there are. NULL if it has none. */
+	/*
+	 * Up to `room` of the stack's own counters; returns how many there are. NULL if it has
+	 * none.
+	 */
 	unsigned (*details)(const struct tp *tp, struct tp_detail *details_out, unsigned room);
 };
 
@@ -201,13 +227,14 @@ const char *tp_reason_name(enum tp_reason reason);
 int tp_fail(struct tp_error *error, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static inline unsigned tp_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_t wait_ns,
-			       struct tp_turn *turn_out)
+static inline unsigned tp_poll(struct tp *tp, struct tp_event *events, unsigned room,
+			       uint64_t wait_ns, struct tp_turn *turn_out)
 {
 	return tp->ops->poll(tp, events, room, wait_ns, turn_out);
 }
 
-static inline unsigned tp_peek(struct tp *tp, struct tp_conn *conn, struct span *spans, unsigned room)
+static inline unsigned tp_peek(struct tp *tp, struct tp_conn *conn, struct span *spans,
+			       unsigned room)
 {
 	return tp->ops->peek(tp, conn, spans, room);
 }

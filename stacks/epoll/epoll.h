@@ -1,7 +1,11 @@
 /*
  * epoll: the transport contract over kernel TCP sockets.
  *
- * Non-blocking sockets, readiness by epoll, TCP_NODELAY on (Nagle off), one listener a worker with SO_REUSEPORT.
+ * Non-blocking sockets, readiness by edge-triggered epoll, TCP_NODELAY on (Nagle off), one listener
+ * a worker (SO_REUSEPORT where there are several). A turn costs one wait, and one receive and one
+ * send for each connection that has something. Bytes are received into and sent from a connection's
+ * own rings. Devices: none or "loopback", which are the same; the kernel's routes choose the
+ * interface. An attempt to connect times out when the kernel's own bound is reached.
  */
 #ifndef WEIR_STACKS_EPOLL_H
 #define WEIR_STACKS_EPOLL_H

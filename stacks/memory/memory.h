@@ -1,9 +1,10 @@
 /*
  * memory: the transport contract between instances of one process; reference and template.
  *
- * A struct memory_net stands for the network: instances opened with it in config.shared can reach each other by port. No
- * time passes and nothing is lost. Each connection is a pair of ends; what one end flushes is copied to the other's receive
- * memory as far as there is room. Everything happens on one thread.
+ * A struct memory_net stands for the network: instances opened with it in config.shared can reach
+ * each other by port. No time passes and nothing is lost. Each connection is a pair of ends; what
+ * one end flushes is copied to the other's receive memory as far as there is room. Everything
+ * happens on one thread.
  */
 #ifndef WEIR_STACKS_MEMORY_H
 #define WEIR_STACKS_MEMORY_H

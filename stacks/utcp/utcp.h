@@ -1,22 +1,25 @@
 /*
  * utcp: our TCP/IP, as a machine that is fed.
  *
- * Ethernet frames go in, Ethernet frames come out, and the time is an argument; there is no thread, no clock, no
- * socket, no device and no allocation after create. So the same code runs over a poll-mode driver and over a
- * simulated wire in which one seed replays a failure. It knows neither DPDK nor the transport contract. One
- * instance serves one worker and one IPv4 address.
+ * Ethernet frames go in, Ethernet frames come out, and the time is an argument; there is no thread,
+ * no clock, no socket, no device and no allocation after create. So the same code runs over a
+ * poll-mode driver and over a simulated wire in which one seed replays a failure. It knows neither
+ * DPDK nor the transport contract. One instance serves one worker and one IPv4 address.
  *
- * Speaks ARP (RFC 826), IPv4 (RFC 791, no fragments), ICMP echo (RFC 792) and TCP (RFC 9293, 5681, 6298, 6528, 7323 window scale).
- * What it does not do, it drops and counts by name.
+ * Speaks ARP (RFC 826), IPv4 (RFC 791, no fragments), ICMP echo (RFC 792) and TCP (RFC 9293, 5681,
+ * 6298, 6528, 7323 window scale). What it does not do, it drops and counts by name.
  *
  * Legal order in a turn:
  *
- *	utcp_input* -> utcp_advance -> utcp_events -> { utcp_peek ... utcp_abort }* -> utcp_output until it returns 0
+ *	utcp_input* -> utcp_advance -> utcp_events -> { utcp_peek ... utcp_abort }*
+ *	            -> utcp_output until it returns 0
  *
- * utcp_conn_output may be called at any point between, to send one connection's data at once (a write).
+ * utcp_conn_output may be called at any point between, to send one connection's data at once (a
+ * write).
  *
  * Ownership: frames are lent for the call. A connection is a handle, valid from utcp_connect or its
- * UTCP_ACCEPTED event until the first utcp_input or utcp_advance after its UTCP_CLOSED event was returned.
+ * UTCP_ACCEPTED event until the first utcp_input or utcp_advance after its UTCP_CLOSED event was
+ * returned.
  */
 #ifndef WEIR_UTCP_H
 #define WEIR_UTCP_H
@@ -54,13 +57,13 @@ struct utcp_config {
 	uint8_t prefix_bits; /* peers outside the subnet are unreachable: there is no gateway */
 	uint16_t mtu;	     /* IP packet size on the link, bytes: 576 to 9000 */
 	uint32_t conn_max;
-	uint32_t recv_bytes; /* receive memory a connection, a power of two */
-	uint32_t send_bytes; /* send memory a connection, a power of two */
-	uint64_t rto_min_ns; /* floor of the retransmission timeout; 0: 200 ms, as Linux */
-	uint64_t ack_delay_ns;	 /* longest time an ACK waits for data to ride on; 0: 1 ms */
-	uint64_t time_wait_ns;	 /* stay in TIME-WAIT; 0: 1 s */
-	uint8_t secret[16];	 /* random: ISN (RFC 6528) and the demultiplexing hash */
-	bool isn_fixed;		 /* simulation only: use `isn` instead of RFC 6528 */
+	uint32_t recv_bytes;   /* receive memory a connection, a power of two */
+	uint32_t send_bytes;   /* send memory a connection, a power of two */
+	uint64_t rto_min_ns;   /* floor of the retransmission timeout; 0: 200 ms, as Linux */
+	uint64_t ack_delay_ns; /* longest time an ACK waits for data to ride on; 0: 1 ms */
+	uint64_t time_wait_ns; /* stay in TIME-WAIT; 0: 1 s */
+	uint8_t secret[16];    /* random: ISN (RFC 6528) and the demultiplexing hash */
+	bool isn_fixed;	       /* simulation only: use `isn` instead of RFC 6528 */
 	uint32_t isn;
 };
 
@@ -71,46 +74,47 @@ struct utcp_event {
 };
 
 /*
- * X(name, meaning). Every frame handed to utcp_input ends in exactly one of the counters whose name begins with in_ or
- * drop_: in_arp + in_icmp + in_segments + the sum of drop_* == in_frames (an invariant that utcp_check proves).
+ * X(name, meaning). Every frame handed to utcp_input ends in exactly one of the counters whose name
+ * begins with in_ or drop_: in_arp + in_icmp + in_segments + the sum of drop_* == in_frames (an
+ * invariant that utcp_check proves).
  */
-#define UTCP_COUNTERS(X)                                                                           \
-	X(in_frames, "frames received")                                                            \
-	X(in_arp, "ARP packets handled")                                                           \
-	X(in_icmp, "ICMP packets handled")                                                         \
-	X(in_segments, "TCP segments handled")                                                     \
-	X(in_bytes, "payload bytes received in order")                                             \
-	X(drop_short, "frames too short for their headers")                                        \
-	X(drop_ethertype, "not IPv4 or ARP")                                                       \
-	X(drop_mac, "not addressed to us")                                                         \
-	X(drop_arp, "malformed or unasked ARP")                                                    \
-	X(drop_ip_header, "bad IPv4 version, header length or total length")                       \
-	X(drop_ip_checksum, "bad IPv4 header checksum")                                            \
-	X(drop_ip_fragment, "IPv4 fragments, which are not reassembled")                           \
-	X(drop_ip_address, "IPv4 source or destination that cannot be right")                      \
-	X(drop_ip_protocol, "neither TCP nor ICMP")                                                \
-	X(drop_icmp, "malformed or unanswered ICMP")                                               \
-	X(drop_tcp_header, "bad TCP data offset, options or ports")                                \
-	X(drop_tcp_checksum, "bad TCP checksum")                                                   \
-	X(drop_tcp_full, "SYNs refused because the connection table or the backlog is full")       \
-	X(out_frames, "frames built")                                                              \
-	X(out_segments, "TCP segments built")                                                      \
-	X(out_bytes, "payload bytes sent the first time")                                          \
-	X(out_acks, "segments that only acknowledge")                                              \
-	X(out_resets, "RST segments built")                                                        \
-	X(out_lost, "answers given up because their queue was full")                               \
-	X(retransmits, "segments sent again")                                                      \
-	X(fast_retransmits, "loss recoveries begun by duplicate ACKs")                             \
-	X(timeouts, "retransmission timeouts")                                                     \
-	X(probes, "zero-window probes")                                                            \
-	X(dup_acks, "duplicate ACKs received")                                                     \
-	X(ooo_segments, "segments kept out of order")                                              \
-	X(ooo_dropped, "segments out of order for which there was no room")                        \
-	X(old_segments, "segments outside the window or already received")                         \
-	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                        \
-	X(no_listener, "segments to nobody, answered with RST")                                    \
-	X(opened_active, "connections we opened")                                                  \
-	X(opened_passive, "connections accepted")                                                  \
+#define UTCP_COUNTERS(X)                                                                     \
+	X(in_frames, "frames received")                                                      \
+	X(in_arp, "ARP packets handled")                                                     \
+	X(in_icmp, "ICMP packets handled")                                                   \
+	X(in_segments, "TCP segments handled")                                               \
+	X(in_bytes, "payload bytes received in order")                                       \
+	X(drop_short, "frames too short for their headers")                                  \
+	X(drop_ethertype, "not IPv4 or ARP")                                                 \
+	X(drop_mac, "not addressed to us")                                                   \
+	X(drop_arp, "malformed or unasked ARP")                                              \
+	X(drop_ip_header, "bad IPv4 version, header length or total length")                 \
+	X(drop_ip_checksum, "bad IPv4 header checksum")                                      \
+	X(drop_ip_fragment, "IPv4 fragments, which are not reassembled")                     \
+	X(drop_ip_address, "IPv4 source or destination that cannot be right")                \
+	X(drop_ip_protocol, "neither TCP nor ICMP")                                          \
+	X(drop_icmp, "malformed or unanswered ICMP")                                         \
+	X(drop_tcp_header, "bad TCP data offset, options or ports")                          \
+	X(drop_tcp_checksum, "bad TCP checksum")                                             \
+	X(drop_tcp_full, "SYNs refused because the connection table or the backlog is full") \
+	X(out_frames, "frames built")                                                        \
+	X(out_segments, "TCP segments built")                                                \
+	X(out_bytes, "payload bytes sent the first time")                                    \
+	X(out_acks, "segments that only acknowledge")                                        \
+	X(out_resets, "RST segments built")                                                  \
+	X(out_lost, "answers given up because their queue was full")                         \
+	X(retransmits, "segments sent again")                                                \
+	X(fast_retransmits, "loss recoveries begun by duplicate ACKs")                       \
+	X(timeouts, "retransmission timeouts")                                               \
+	X(probes, "zero-window probes")                                                      \
+	X(dup_acks, "duplicate ACKs received")                                               \
+	X(ooo_segments, "segments kept out of order")                                        \
+	X(ooo_dropped, "segments out of order for which there was no room")                  \
+	X(old_segments, "segments outside the window or already received")                   \
+	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                  \
+	X(no_listener, "segments to nobody, answered with RST")                              \
+	X(opened_active, "connections we opened")                                            \
+	X(opened_passive, "connections accepted")                                            \
 	X(closed, "connections ended")
 
 struct utcp_counters {
@@ -119,7 +123,7 @@ struct utcp_counters {
 #undef X
 };
 
-/* --- setup ------------------------------------------------------------------------------------ */
+/* --- setup --- */
 
 /* Makes an instance; `config` is copied. 0, -EINVAL, or -ENOMEM. */
 int utcp_create(const struct utcp_config *config, uint64_t now_ns, struct utcp **utcp_out);
@@ -131,13 +135,15 @@ void utcp_destroy(struct utcp *utcp);
 int utcp_listen(struct utcp *utcp, uint16_t port);
 
 /*
- * Begins a connection to `ip` (host order) and `port` from an unused local port. 0; -ENETUNREACH for an address that is
- * our own or outside the subnet; -EADDRNOTAVAIL when no local port is left; -ENOBUFS when the table is full.
+ * Begins a connection to `ip` (host order) and `port` from an unused local port. 0; -ENETUNREACH
+ * for an address that is our own or outside the subnet; -EADDRNOTAVAIL when no local port is left;
+ * -ENOBUFS when the table is full.
  */
 int utcp_connect(struct utcp *utcp, uint32_t ip, uint16_t port, uint64_t now_ns,
 		 struct utcp_conn **conn_out);
 
-/* --- turn --------------------------------------------------------------------------------------- */
+/* --- turn ---------------------------------------------------------------------------------------
+ */
 
 /* Takes one received Ethernet frame, without its FCS. */
 void utcp_input(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t now_ns);
@@ -154,10 +160,16 @@ unsigned utcp_events(struct utcp *utcp, struct utcp_event *events, unsigned room
 /* Most bytes that one output frame can have. */
 size_t utcp_frame_max(const struct utcp *utcp);
 
-/* Builds the next frame to send, of whatever kind, into `frame` (utcp_frame_max bytes); its length, or 0 if there is none. */
+/*
+ * Builds the next frame to send, of whatever kind, into `frame` (utcp_frame_max bytes); its length,
+ * or 0 if there is none.
+ */
 size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns);
 
-/* The same for one connection's committed data alone. Until 0 is returned, the rest of its data stays pending for utcp_output. */
+/*
+ * The same for one connection's committed data alone. Until 0 is returned, the rest of its data
+ * stays pending for utcp_output.
+ */
 size_t utcp_conn_output(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns);
 
 /* Lends received in-order bytes: at most 2 spans, until utcp_consume or utcp_input. */
@@ -166,8 +178,11 @@ unsigned utcp_peek(struct utcp *utcp, struct utcp_conn *conn, struct span spans[
 /* Gives the first `bytes` back and reopens the window. */
 void utcp_consume(struct utcp *utcp, struct utcp_conn *conn, size_t bytes);
 
-/* Lends exactly `bytes` of send memory in 1 or 2 rooms, or returns 0 and one UTCP_WRITABLE follows. */
-unsigned utcp_reserve(struct utcp *utcp, struct utcp_conn *conn, size_t bytes, struct room rooms[2]);
+/*
+ * Lends exactly `bytes` of send memory in 1 or 2 rooms, or returns 0 and one UTCP_WRITABLE follows.
+ */
+unsigned utcp_reserve(struct utcp *utcp, struct utcp_conn *conn, size_t bytes,
+		      struct room rooms[2]);
 
 /* The first `bytes` reserved are to be sent. */
 void utcp_commit(struct utcp *utcp, struct utcp_conn *conn, size_t bytes);
@@ -178,7 +193,7 @@ void utcp_finish(struct utcp *utcp, struct utcp_conn *conn);
 /* Drops all and sends RST where one is due (RFC 9293 3.10.5); UTCP_CLOSED(UTCP_ABORTED) follows. */
 void utcp_abort(struct utcp *utcp, struct utcp_conn *conn);
 
-/* --- report and tests ------------------------------------------------------------------------------- */
+/* --- report and tests --- */
 
 /* The connection's place in the table: 0 to conn_max - 1, unique among those alive. */
 uint32_t utcp_conn_index(const struct utcp *utcp, const struct utcp_conn *conn);
@@ -188,7 +203,10 @@ const struct utcp_counters *utcp_counters(const struct utcp *utcp);
 /* Connections not yet free, those in TIME-WAIT and half-open ones included. */
 uint32_t utcp_conn_count(const struct utcp *utcp);
 
-/* Proves every invariant of the instance and of each connection (CHECK); for tests, after every step. */
+/*
+ * Proves every invariant of the instance and of each connection (CHECK); for tests, after every
+ * step.
+ */
 void utcp_check(const struct utcp *utcp);
 
 #endif

@@ -1,0 +1,1 @@
+"""Reads result directories and nothing else: tables, intervals, figures, the report."""

@@ -1,0 +1,339 @@
+"""Samples to cells, cells to comparisons. Only valid samples enter a number."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics as plain
+from dataclasses import dataclass, field
+from typing import Any, Iterator
+
+from analysis import histogram
+from analysis.histogram import Histogram
+from analysis.load import Result, Sample
+from analysis.statistics import Ratio, coefficient_of_variation, ratio_of_means
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number, or None with its reason."""
+
+    number: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the aggregate: its name carries the unit; `digits` are decimals shown to
+    people."""
+
+    name: str
+    title: str
+    about: str
+    digits: int = 0
+    scale: float = 1  # shown = value * scale, e.g. 100 for a share shown as %
+    in_text: bool = True  # whether the readable tables show it too
+
+
+# How each column of the aggregate is made: of the cell's rates, its merged histograms, or a median
+# over samples.
+COLUMNS = [
+    Column(
+        "rps_median",
+        "requests/s",
+        "median over samples of requests per second in the measured window",
+    ),
+    Column("rps_min", "min", "slowest sample, requests/s"),
+    Column("rps_max", "max", "fastest sample, requests/s"),
+    Column("rps_cv", "CV %", "sample standard deviation over mean of requests/s", 1, 100),
+    Column(
+        "service_p50_us", "p50 µs", "service time from actual send, of the merged histograms", 1
+    ),
+    Column(
+        "service_p99_us", "p99 µs", "service time from actual send, of the merged histograms", 1
+    ),
+    Column(
+        "service_p999_us", "p99.9 µs", "service time from actual send, of the merged histograms", 1
+    ),
+    Column(
+        "service_max_us",
+        "max µs",
+        "service time from actual send, of the merged histograms",
+        1,
+        in_text=False,
+    ),
+    Column("service_n", "values", "service times in the merged histogram", in_text=False),
+    Column(
+        "intended_p50_us",
+        "intended p50 µs",
+        "response time from intended send, of the merged histograms",
+        1,
+        in_text=False,
+    ),
+    Column(
+        "intended_p99_us",
+        "intended p99 µs",
+        "response time from intended send, of the merged histograms",
+        1,
+        in_text=False,
+    ),
+    Column(
+        "responses_per_write",
+        "resp/write",
+        "responses in one transport write, median over samples",
+        2,
+    ),
+    Column("bytes_per_write", "B/write", "bytes in one transport write, median over samples"),
+    Column(
+        "os_cpu_us_per_request",
+        "OS CPU µs/req",
+        "user + system + softirq on the server's CPUs, median over samples",
+        3,
+    ),
+    Column(
+        "busy_us_per_request",
+        "busy µs/req",
+        "server turns that moved something, median over samples",
+        3,
+    ),
+    Column(
+        "core_us_per_request", "core µs/req", "server cores held x wall, median over samples", 3
+    ),
+    Column(
+        "copied_bytes_per_request",
+        "copied B/req",
+        "bytes copied in the server, median over samples",
+        0,
+        in_text=False,
+    ),
+    Column(
+        "syscalls_per_request",
+        "syscalls/req",
+        "the server's system calls, median over samples",
+        3,
+        in_text=False,
+    ),
+    Column(
+        "segments_out_per_request",
+        "segments/req",
+        "TCP segments the server sent, where its stack counts them, median over samples",
+        3,
+        in_text=False,
+    ),
+    Column(
+        "empty_poll_share",
+        "empty polls %",
+        "polls in which nothing moved, median over samples",
+        1,
+        100,
+        in_text=False,
+    ),
+    Column(
+        "rss_peak_kib",
+        "RSS peak KiB",
+        "the server's resident set, median over samples",
+        in_text=False,
+    ),
+    Column(
+        "client_busy_share",
+        "client busy %",
+        "share of the client's time in turns that moved something, median over samples",
+        0,
+        100,
+    ),
+]
+
+_SERVER_MEDIANS = (
+    "responses_per_write",
+    "bytes_per_write",
+    "os_cpu_us_per_request",
+    "busy_us_per_request",
+    "core_us_per_request",
+    "copied_bytes_per_request",
+    "syscalls_per_request",
+    "segments_out_per_request",
+    "empty_poll_share",
+    "rss_peak_kib",
+)
+_PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999, "max": 1.0}
+
+
+@dataclass
+class Cell:
+    """All samples of one combination of settings."""
+
+    variant: str
+    settings: dict[str, Any]  # result.json's `cell`, without the reasons of unknown values
+    levels: tuple[Any, ...] = ()  # the varied factors' values, in the order of Aggregate.factors
+    samples: list[Sample] = field(default_factory=list)  # in execution order
+    values: dict[str, Value] = field(default_factory=dict)
+    service: Histogram | None = None
+    intended: Histogram | None = None
+
+    @property
+    def valid(self) -> list[Sample]:
+        return [sample for sample in self.samples if sample.valid]
+
+    def known(self, name: str) -> float:
+        """The number in a column that every cell with valid samples has."""
+        number = self.values[name].number
+        assert number is not None, f"{name} is not known in {self.variant}"
+        return number
+
+    def percentiles(self) -> Histogram:
+        """The merged service times of a cell with valid samples."""
+        assert self.service is not None, f"{self.variant} has no valid sample"
+        return self.service
+
+    @property
+    def n(self) -> str:
+        """Valid samples of all, e.g. "3/3"."""
+        return f"{len(self.valid)}/{len(self.samples)}"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Requests/s at `level` of `factor` against `base`, all other factors (`context`) equal."""
+
+    factor: str
+    level: Any
+    base: Any
+    context: dict[str, Any]
+    ratio: Ratio
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """The run as cells, in the experiment's own order of levels."""
+
+    factors: dict[str, list[Any]]  # varied factor to its levels, the first being the base
+    cells: list[Cell]
+    comparisons: list[Comparison]
+
+
+def aggregate(result: Result) -> Aggregate:
+    """Groups, merges, compares."""
+    cells = _grouped(result.samples)
+    factors = varied_factors(result.effective, cells)
+    for cell in cells:
+        cell.levels = tuple(cell.settings[name] for name in factors)
+        _fill(cell)
+    cells.sort(key=lambda cell: _place(cell, factors))
+    return Aggregate(factors, cells, list(_comparisons(factors, cells)))
+
+
+def varied_factors(experiment: dict[str, Any], cells: list[Cell]) -> dict[str, list[Any]]:
+    """The experiment's factors that all cells name, with the levels seen, in the experiment's
+    order."""
+    declared = experiment.get("factors")
+    factors = {}
+    for name, levels in (declared if isinstance(declared, dict) else {}).items():
+        if not all(name in cell.settings for cell in cells):
+            continue
+        seen = _distinct(cell.settings[name] for cell in cells)
+        wanted = levels if isinstance(levels, list) else []
+        in_order = [level for level in wanted if level in seen]
+        factors[name] = in_order + [level for level in seen if level not in wanted]
+    return factors
+
+
+def _distinct(values: Iterator[Any]) -> list[Any]:
+    found: list[Any] = []
+    for value in values:
+        if value not in found:
+            found.append(value)
+    return found
+
+
+def _grouped(samples: list[Sample]) -> list[Cell]:
+    """One cell for each (variant, settings): what ran with other settings is never merged.
+
+    A sample that is not valid may not know its effective settings; it joins the first cell of its
+    variant.
+    """
+    groups: dict[str, Cell] = {}
+    for sample in sorted(samples, key=lambda sample: not sample.valid):
+        settings = {
+            name: value for name, value in sample.cell.items() if not name.endswith("_reason")
+        }
+        key = json.dumps([sample.variant, settings], sort_keys=True)
+        cell = groups.get(key)
+        if cell is None and not sample.valid:
+            cell = next((one for one in groups.values() if one.variant == sample.variant), None)
+        if cell is None:
+            cell = groups[key] = Cell(sample.variant, settings)
+        cell.samples.append(sample)
+    for cell in groups.values():
+        cell.samples.sort(key=lambda sample: sample.order_index)
+    return list(groups.values())
+
+
+def _place(cell: Cell, factors: dict[str, list[Any]]) -> tuple[Any, ...]:
+    places = tuple(levels.index(level) for levels, level in zip(factors.values(), cell.levels))
+    return (*places, cell.variant)
+
+
+def _fill(cell: Cell) -> None:
+    """Computes all columns of a cell."""
+    if not cell.valid:
+        cell.values = {column.name: Value(None, "no valid sample") for column in COLUMNS}
+        return
+    rates = [sample.rps for sample in cell.valid]
+    spread = coefficient_of_variation(rates)
+    cell.values = {
+        "rps_median": Value(plain.median(rates)),
+        "rps_min": Value(min(rates)),
+        "rps_max": Value(max(rates)),
+        "rps_cv": Value(spread, None if spread is not None else "one sample only"),
+    }
+    cell.service = histogram.merge(sample.service for sample in cell.valid if sample.service)
+    intended = [sample.intended for sample in cell.valid if sample.intended]
+    if len(intended) == len(cell.valid):
+        cell.intended = histogram.merge(intended)
+    cell.values |= _percentiles("service", cell.service) | _percentiles("intended", cell.intended)
+    cell.values["service_n"] = Value(cell.service.n)
+    cell.values |= {name: _median(cell.valid, "server", name) for name in _SERVER_MEDIANS}
+    cell.values["client_busy_share"] = _median(cell.valid, "client", "busy_share")
+
+
+def _percentiles(name: str, merged: Histogram | None) -> dict[str, Value]:
+    if merged is None:
+        return {
+            f"{name}_{key}_us": Value(None, "not recorded in every sample") for key in _PERCENTILES
+        }
+    return {
+        f"{name}_{key}_us": Value(merged.percentile_ns(quantile) / 1000)
+        for key, quantile in _PERCENTILES.items()
+    }
+
+
+def _median(samples: list[Sample], group: str, name: str) -> Value:
+    """The median over samples; unknown in one is unknown: a median over some would not compare."""
+    found = [sample.find(group, name) for sample in samples]
+    numbers = [number for number, _ in found if number is not None]
+    if len(numbers) == len(found):
+        return Value(plain.median(numbers))
+    reason = next(str(reason) for number, reason in found if number is None)
+    missing = f" in {len(found) - len(numbers)} of {len(found)} samples" if numbers else ""
+    return Value(None, reason + missing)
+
+
+def _comparisons(factors: dict[str, list[Any]], cells: list[Cell]) -> Iterator[Comparison]:
+    """Each level against its factor's first, where both cells exist once and have valid samples."""
+    by_levels: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in cells:
+        by_levels.setdefault(cell.levels, []).append(cell)
+    for place, (factor, levels) in enumerate(factors.items()):
+        others = [values for name, values in factors.items() if name != factor]
+        for level, context in itertools.product(levels[1:], itertools.product(*others)):
+            pair = [
+                by_levels.get((*context[:place], one, *context[place:]), [])
+                for one in (level, levels[0])
+            ]
+            if not all(len(found) == 1 and found[0].valid for found in pair):
+                continue
+            new, base = ([sample.rps for sample in found[0].valid] for found in pair)
+            names = [name for name in factors if name != factor]
+            yield Comparison(
+                factor, level, levels[0], dict(zip(names, context)), ratio_of_means(new, base)
+            )

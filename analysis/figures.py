@@ -1,0 +1,380 @@
+"""The figures of a report, each with the number of samples on it.
+
+Stacks differ by colour and marker, delivery policies by line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator
+
+import matplotlib
+import numpy as np
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from analysis.aggregate import Aggregate, Cell, Comparison
+from analysis.canvas import (
+    INK,
+    LINES,
+    MARKERS,
+    PALETTE,
+    PAPER,
+    STYLE,
+    Canvas,
+    Drawing,
+    finish,
+    legend,
+    level_axis,
+    log_y,
+    new_canvas,
+    percentile_axis,
+    ratio_axis,
+    tick_us,
+)
+from analysis.findings import describe, relative_rates, sentence
+from analysis.load import Result
+
+RATIO_ROWS_MAX = 40
+
+
+def draw_all(result: Result, found: Aggregate) -> list[Drawing]:
+    """Every figure for which there are valid samples."""
+    if not result.valid:
+        return []
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # a user's matplotlibrc must not show in a result
+        matplotlib.rcParams.update(STYLE)
+        return [drawing for draw in FIGURES for drawing in draw(result, found)]
+
+
+# Series: the cells that a line joins
+
+
+@dataclass(frozen=True)
+class Series:
+    """Cells that differ in the x factor only, with their look."""
+
+    label: str
+    stack: int  # place of its stack among the run's
+    cells: list[Cell]
+    look: dict[str, Any]
+
+
+def _series(found: Aggregate, x_factor: str | None) -> list[Series]:
+    """Cells with valid samples by all varied factors but `x_factor`."""
+    names = [name for name in found.factors if name != x_factor]
+    groups: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in found.cells:
+        if cell.valid:
+            groups.setdefault(tuple(cell.settings[name] for name in names), []).append(cell)
+    rest = list(dict.fromkeys(_without(names, "stack", levels) for levels in groups))
+    stacks = list(dict.fromkeys(_first(names, "stack", levels) for levels in groups))
+    series = []
+    for levels, cells in groups.items():
+        stack = stacks.index(_first(names, "stack", levels))
+        look = _look(stack, rest.index(_without(names, "stack", levels)))
+        series.append(Series(", ".join(map(str, levels)) or "all", stack, cells, look))
+    return series
+
+
+def _first(names: list[str], wanted: str, levels: tuple[Any, ...]) -> Any:
+    return levels[names.index(wanted)] if wanted in names else None
+
+
+def _without(names: list[str], unwanted: str, levels: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(level for name, level in zip(names, levels) if name != unwanted)
+
+
+def _look(stack: int, rest: int) -> dict[str, Any]:
+    color = PALETTE[stack % len(PALETTE)]
+    return {
+        "color": color,
+        "marker": MARKERS[stack % len(MARKERS)],
+        "linestyle": LINES[rest % len(LINES)],
+        "markerfacecolor": color if rest % 2 == 0 else PAPER,
+        "zorder": 3 - 0.1 * stack,
+    }
+
+
+def _x_factor(found: Aggregate) -> str | None:
+    """Depth where it varies; else the first varied factor that is a number."""
+    numeric = [
+        name
+        for name, levels in found.factors.items()
+        if len(levels) > 1
+        and all(
+            isinstance(level, (int, float)) and not isinstance(level, bool) and level > 0
+            for level in levels
+        )
+    ]
+    return "depth" if "depth" in numeric else numeric[0] if numeric else None
+
+
+def _note(result: Result, cells: list[Cell]) -> str:
+    sizes = sorted({len(cell.valid) for cell in cells if cell.valid})
+    each = f"{sizes[0]}" if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
+    noun = "sample" if sizes == [1] else "samples"
+    return f"n = {each} {noun} a cell; {len(result.valid)} of {len(result.samples)} valid"
+
+
+# The figures
+
+
+def _draw_rates(result: Result, found: Aggregate) -> Iterator[Drawing]:
+    """Requests/s against depth: every sample a dot, the median a line."""
+    factor = _x_factor(found)
+    if factor is None:
+        return
+    canvas = new_canvas(
+        f"Requests per second against {factor.replace('_', ' ')}",
+        factor.replace("_", " "),
+        "requests/s",
+    )
+    for series in _series(found, factor):
+        xs = [cell.settings[factor] for cell in series.cells]
+        line = {name: series.look[name] for name in ("color", "linestyle")}
+        canvas.axes.plot(xs, [cell.known("rps_median") for cell in series.cells], **line)
+        canvas.axes.plot([], [], label=series.label, **series.look)
+        for cell in series.cells:
+            for place, sample in enumerate(cell.valid):
+                aside = 2 ** (0.07 * (place - (len(cell.valid) - 1) / 2))
+                tip = f"{cell.variant}\n{sample.sample_id}: {sample.rps:,.0f} requests/s"
+                canvas.dot(cell.settings[factor] * aside, sample.rps, tip, **series.look)
+    level_axis(canvas, found.factors[factor])
+    log_y(canvas)
+    legend(canvas)
+    yield finish(
+        canvas,
+        f"rps-by-{factor.replace('_', '-')}",
+        (
+            "Every sample is a dot, those of one cell side by side; the line joins the medians."
+            " Both axes are logarithmic."
+        ),
+        _note(result, found.cells),
+    )
+
+
+def _draw_latency(result: Result, found: Aggregate) -> Iterator[Drawing]:
+    """Latency by percentile, from merged histograms: one figure for each level of the x factor."""
+    factor = _x_factor(found)
+    for level in found.factors[factor] if factor else [None]:
+        cells = [cell for cell in found.cells if factor is None or cell.settings[factor] == level]
+        if not any(cell.valid for cell in cells):
+            continue
+        where = f", {factor.replace('_', ' ')} {level}" if factor else ""
+        canvas = new_canvas(f"Service time by percentile{where}", "percentile", "service time")
+        ends = [
+            _plot_percentiles(canvas, series, factor, level) for series in _series(found, factor)
+        ]
+        percentile_axis(canvas, max(ends))
+        log_y(canvas, tick_us)
+        legend(canvas)
+        name = f"latency-{factor.replace('_', '-')}-{level}" if factor else "latency"
+        yield finish(
+            canvas,
+            name,
+            (
+                "From the merged histograms of each cell's valid samples; a curve ends where fewer"
+                " than 10 values lie beyond it."
+            ),
+            _note(result, cells),
+        )
+
+
+def _plot_percentiles(canvas: Canvas, series: Series, factor: str | None, level: Any) -> float:
+    """Draws a series' curve at `level`; returns how far it reaches as 1 / (1 - quantile)."""
+    reach = 1.0
+    for cell in series.cells:
+        if factor is not None and cell.settings[factor] != level:
+            continue
+        quantiles, values_ns = cell.percentiles().curve()
+        if not len(quantiles):
+            continue
+        line = {name: series.look[name] for name in ("color", "linestyle")}
+        xs, ys = 1 / (1 - quantiles), values_ns / 1000
+        canvas.axes.plot(
+            np.concatenate([[1], xs]),
+            np.concatenate([ys[:1], ys]),
+            label=series.label,
+            drawstyle="steps-pre",
+            **line,
+        )
+        for quantile in (0.5, 0.9, 0.99, 0.999):
+            value_us = cell.percentiles().percentile_ns(quantile) / 1000
+            if quantile <= quantiles[-1]:
+                canvas.dot(
+                    1 / (1 - quantile),
+                    value_us,
+                    f"{series.label}\np{100 * quantile:g}: {value_us:,.1f} µs",
+                    color=line["color"],
+                    marker="o",
+                    markersize=3,
+                )
+        reach = max(reach, float(xs[-1]))
+    return reach
+
+
+def _draw_writes(result: Result, found: Aggregate) -> Iterator[Drawing]:
+    """Responses in one write against depth."""
+    factor = _x_factor(found)
+    known = [cell for cell in found.cells if cell.values["responses_per_write"].number]
+    if factor is None or not known:
+        return
+    words = factor.replace("_", " ")
+    canvas = new_canvas(f"Responses per write against {words}", words, "responses in one write")
+    for series in _series(found, factor):
+        _plot_writes(canvas, series, factor)
+    level_axis(canvas, found.factors[factor])
+    log_y(canvas)
+    low, high = canvas.axes.get_ylim()
+    canvas.axes.set_ylim(min(low, 0.8), max(high, 2.5))
+    legend(canvas)
+    unknown = sum(bool(cell.valid) for cell in found.cells) - len(known)
+    caption = (
+        "Median over samples. One write is one send call on sockets, one run of segments on a"
+        " user-space TCP."
+    )
+    yield finish(
+        canvas,
+        "responses-per-write",
+        caption + (f" Not known in {unknown} cells." if unknown else ""),
+        _note(result, known),
+    )
+
+
+def _plot_writes(canvas: Canvas, series: Series, factor: str) -> None:
+    """Earlier stacks are drawn wider, so that they show beneath a later one with the same
+    counts."""
+    size = 1 + 0.8 * max(0, 1 - series.stack)
+    look = series.look | {
+        "linewidth": 1.4 * size,
+        "markersize": 4 * size,
+        "zorder": 2 + 0.1 * series.stack,
+    }
+    points = [
+        (cell, cell.settings[factor], cell.known("responses_per_write"))
+        for cell in series.cells
+        if cell.values["responses_per_write"].number
+    ]
+    canvas.axes.plot(
+        [x for _, x, _ in points], [y for _, _, y in points], label=series.label, **look
+    )
+    for cell, x, y in points:
+        canvas.dot(x, y, f"{cell.variant}\n{y:.2f} responses a write", **look)
+
+
+def _draw_order(result: Result, found: Aggregate) -> Iterator[Drawing]:
+    """Samples in execution order, each over its cell's median, so that drift shows."""
+    known = [cell for cell in found.cells if cell.valid]
+    canvas = new_canvas(
+        "Samples in execution order", "order of execution", "requests/s over its cell's median"
+    )
+    stacks = list(dict.fromkeys(str(cell.settings.get("stack", "all")) for cell in known))
+    for place, stack in enumerate(stacks):
+        look = {
+            "color": PALETTE[place % len(PALETTE)],
+            "marker": MARKERS[place % len(MARKERS)],
+            "linestyle": "none",
+        }
+        canvas.axes.plot([], [], label=stack, **look)
+        for sample, cell, relative in relative_rates(known):
+            if str(cell.settings.get("stack", "all")) == stack:
+                rate = f"{sample.rps:,.0f} requests/s, {relative:.3f} of the median"
+                tip = f"{sample.sample_id} {cell.variant}\n{rate}"
+                canvas.dot(sample.order_index, relative, tip, **look)
+    canvas.axes.axhline(1, color=INK, linewidth=0.8)
+    _mark_invalid(canvas, result)
+    canvas.axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    canvas.axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.2f}"))
+    legend(canvas, columns=3)
+    caption = (
+        "A slope is drift, a step is a slow phase of the host; 1.00 is the median of the sample's "
+        "own cell."
+    )
+    yield finish(canvas, "execution-order", caption, _note(result, known))
+
+
+def _mark_invalid(canvas: Canvas, result: Result) -> None:
+    """A cross on the lower edge for each invalid sample."""
+    low, high = canvas.axes.get_ylim()
+    low, high = min(low, 0.95), max(high, 1.05)
+    canvas.axes.set_ylim(low, high)
+    bad = [sample for sample in result.samples if not sample.valid]
+    if bad:
+        canvas.axes.plot([], [], label="invalid", color=INK, marker="x", linestyle="none")
+    for sample in bad:
+        canvas.dot(
+            sample.order_index,
+            low,
+            f"{sample.sample_id} {sample.variant}\ninvalid: {'; '.join(sample.invalid_reasons)}",
+            color=INK,
+            marker="x",
+            clip_on=False,
+        )
+
+
+def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
+    """Each ratio with its interval: one figure a factor."""
+    for factor, levels in found.factors.items():
+        rows = [comparison for comparison in found.comparisons if comparison.factor == factor]
+        if not 0 < len(rows) <= RATIO_ROWS_MAX:
+            continue
+        height = 1.3 + 0.21 * len(rows)
+        canvas = new_canvas(
+            f"What {factor.replace('_', ' ')} is worth",
+            f"requests/s as a multiple of {describe(factor, levels[0])}",
+            "",
+            height,
+        )
+        for place, comparison in enumerate(reversed(rows)):
+            _plot_ratio(
+                canvas,
+                comparison,
+                place,
+                PALETTE[(levels.index(comparison.level) + 1) % len(PALETTE)],
+            )
+        canvas.axes.axvline(1, color=INK, linewidth=0.8)
+        canvas.axes.set_yticks(
+            range(len(rows)),
+            [_ratio_label(comparison, len(levels)) for comparison in reversed(rows)],
+        )
+        canvas.axes.set_ylim(-0.6, len(rows) - 0.4)
+        ratio_axis(canvas, _ends(rows))
+        caption = (
+            "Dot: ratio of geometric means over samples; bar: its 95 % interval (Welch, on logs). A"
+            " bar that crosses 1 shows no difference."
+        )
+        yield finish(
+            canvas, f"ratios-{factor.replace('_', '-')}", caption, _note(result, found.cells)
+        )
+
+
+def _plot_ratio(canvas: Canvas, comparison: Comparison, y: int, color: str) -> None:
+    ratio = comparison.ratio
+    if ratio.low is not None and ratio.high is not None:
+        canvas.axes.plot(
+            [ratio.low, ratio.high], [y, y], color=color, linewidth=2.4, solid_capstyle="butt"
+        )
+    canvas.dot(ratio.ratio, y, sentence(comparison), color=color, marker="o")
+
+
+def _ratio_label(comparison: Comparison, levels: int) -> str:
+    own = [describe(comparison.factor, comparison.level)] if levels > 2 else []
+    return ", ".join(
+        own + [describe(name, level) for name, level in comparison.context.items()]
+    ) or describe(comparison.factor, comparison.level)
+
+
+def _ends(rows: list[Comparison]) -> list[float]:
+    ratios = [row.ratio for row in rows]
+    ends = [end for ratio in ratios for end in (ratio.low, ratio.ratio, ratio.high)]
+    return [1.0, *(end for end in ends if end is not None)]
+
+
+FIGURES: list[Callable[[Result, Aggregate], Iterator[Drawing]]] = [
+    _draw_rates,
+    _draw_ratios,
+    _draw_latency,
+    _draw_writes,
+    _draw_order,
+]

@@ -1,0 +1,315 @@
+"""What a run says and what speaks against it: plain sentences made of its numbers, claiming no more
+than they carry."""
+
+from __future__ import annotations
+
+import statistics as plain
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.aggregate import Aggregate, Cell, Comparison
+from analysis.load import Result, Sample
+from analysis.statistics import drift
+
+# A cell whose samples spread more than this is named.
+NOISY_CV = 0.10
+DRIFT_P = 0.01
+
+
+@dataclass(frozen=True)
+class Caveat:
+    """One reason not to take the numbers at their face: what it is, and why it matters."""
+
+    what: str
+    detail: str
+
+
+def count(number: int, noun: str) -> str:
+    """E.g. "1 sample", "3 samples"."""
+    return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def compact(number: float) -> str:
+    """Three significant digits with a unit step, e.g. "1.05 M", "163 k", "940"."""
+    for step, suffix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if abs(number) >= 0.9995 * step:
+            return f"{_three_digits(number / step)}{suffix}"
+    return _three_digits(number)
+
+
+def _three_digits(number: float) -> str:
+    size = abs(number)
+    return (
+        f"{number:.0f}" if size >= 99.95 else f"{number:.1f}" if size >= 9.995 else f"{number:.2f}"
+    )
+
+
+def times(ratio: float) -> str:
+    """A ratio to three significant digits, e.g. "5.13", "0.64", "12.4"."""
+    return _three_digits(ratio)
+
+
+# Disqualifiers
+
+
+def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
+    """Everything that speaks against the run, the worst first."""
+    found = [
+        *_validity(result),
+        *_build(result.build),
+        *_host(result),
+        *_client(result.valid),
+        *_mixed(cells),
+    ]
+    if result.manifest is None:
+        found.append(
+            Caveat(
+                "no manifest",
+                "manifest.json is missing: nothing vouches that these files are the run's own",
+            )
+        )
+    return found
+
+
+def _validity(result: Result) -> list[Caveat]:
+    bad = len(result.samples) - len(result.valid)
+    if not result.valid:
+        return [
+            Caveat(
+                "no valid sample",
+                f"none of {count(bad, 'sample')} is valid, so this report holds no measurement",
+            )
+        ]
+    if bad:
+        return [
+            Caveat(
+                "invalid samples",
+                (
+                    f"{bad} of {count(len(result.samples), 'sample')} invalid; listed below, in no"
+                    " number"
+                ),
+            )
+        ]
+    return []
+
+
+def _build(build: dict[str, Any] | None) -> list[Caveat]:
+    if build is None:
+        return [
+            Caveat(
+                "build unknown",
+                "build.json is missing: neither commit nor compiler flags are known",
+            )
+        ]
+    found = []
+    kind = str(build.get("build_type") or "")
+    if kind.startswith("debug") and kind != "debugoptimized":
+        found.append(Caveat("debug build", f"its type is {kind}: not a performance result"))
+    sanitizers = build.get("sanitizers")
+    if sanitizers and sanitizers != "none":
+        found.append(Caveat("sanitizer build", f"{sanitizers}: not a performance result"))
+    if build.get("unfit_for_performance") and not found:
+        found.append(Caveat("unfit build", str(build["unfit_for_performance"])))
+    if build.get("git_dirty"):
+        text = "the commit named in build.json is not all that was built"
+        found.append(Caveat("uncommitted changes", text))
+    return found
+
+
+def _host(result: Result) -> list[Caveat]:
+    found = []
+    if result.host is None:
+        found.append(
+            Caveat("host unknown", "host.json is missing: the numbers belong to no known machine")
+        )
+    reasons: list[str] = []
+    degraded = False
+    for source in (result.host, result.plan):
+        table = source or {}
+        stated = table.get("degraded")
+        degraded = degraded or bool(stated)
+        for reason in (stated, table.get("degraded_reasons"), table.get("degraded_reason")):
+            reasons += (
+                [reason]
+                if isinstance(reason, str)
+                else map(str, reason) if isinstance(reason, list) else []
+            )
+    if degraded:
+        text = (
+            "; ".join(dict.fromkeys(reasons))
+            or "too few cores to keep one for the operating system"
+        )
+        found.append(Caveat("degraded host", text))
+    return found
+
+
+def _client(valid: list[Sample]) -> list[Caveat]:
+    names = [
+        sample.variant
+        for sample in valid
+        if (sample.raw.get("client") or {}).get("saturated") is True
+    ]
+    if not names:
+        return []
+    where = ", ".join(dict.fromkeys(sorted(names)))
+    return [
+        Caveat(
+            "saturated client",
+            (
+                f"in {len(names)} of {count(len(valid), 'valid sample')} the load generator had no"
+                f" time to spare, so the server's limit may lie higher ({where})"
+            ),
+        )
+    ]
+
+
+def _mixed(cells: list[Cell]) -> list[Caveat]:
+    variants = [cell.variant for cell in cells]
+    twice = sorted({variant for variant in variants if variants.count(variant) > 1})
+    if not twice:
+        return []
+    return [
+        Caveat(
+            "mixed settings",
+            (
+                f"samples of {', '.join(twice)} did not all run with the same effective settings; "
+                "they are separate rows and enter no ratio"
+            ),
+        )
+    ]
+
+
+# What the run says
+
+
+def summary(result: Result, cells: list[Cell]) -> list[str]:
+    """The run in a few sentences: validity, the fastest cell, noise, drift."""
+    if not result.valid:
+        return [f"No sample of {len(result.samples)} is valid: there is nothing to conclude."]
+    known = [cell for cell in cells if cell.valid]
+    best = max(known, key=lambda cell: cell.known("rps_median"))
+    low, median, high = (compact(best.known(f"rps_{name}")) for name in ("min", "median", "max"))
+    sentences = [
+        (
+            f"{len(result.valid)} of {count(len(result.samples), 'sample')} valid, in"
+            f" {count(len(cells), 'cell')}; a sample is one server's boot."
+        ),
+        (
+            f"The fastest cell is {best.variant}: median {median} requests/s ({low} to {high}, "
+            f"n = {len(best.valid)}), p99 {best.known('service_p99_us'):,.0f} µs."
+        ),
+    ]
+    empty = [cell.variant for cell in cells if not cell.valid]
+    if empty:
+        sentences.append(f"No valid sample: {', '.join(empty)}.")
+    return [*sentences, *_noise(known), *_drift(known)]
+
+
+def _noise(cells: list[Cell]) -> list[str]:
+    spreads = [
+        (cell.values["rps_cv"].number, cell.variant)
+        for cell in cells
+        if cell.values["rps_cv"].number is not None
+    ]
+    if not spreads:
+        return ["No cell has two valid samples, so the noise of this run is unknown."]
+    worst, where = max(spreads)
+    text = (
+        "Noise: the coefficient of variation is"
+        f" {plain.median(spread for spread, _ in spreads):.1%} in the median cell, {worst:.1%} in"
+        f" the worst ({where})."
+    )
+    noisy = sum(spread > NOISY_CV for spread, _ in spreads)
+    return [
+        text
+        + (
+            f" {count(noisy, 'cell')} above {NOISY_CV:.0%}: read small ratios there with suspicion."
+            if noisy
+            else ""
+        )
+    ]
+
+
+def relative_rates(cells: list[Cell]) -> list[tuple[Sample, Cell, float]]:
+    """Each valid sample with its rate over its cell's median, in execution order."""
+    rows = [
+        (sample, cell, sample.rps / cell.known("rps_median"))
+        for cell in cells
+        for sample in cell.valid
+    ]
+    return sorted(rows, key=lambda row: row[0].order_index)
+
+
+def _drift(cells: list[Cell]) -> list[str]:
+    rows = [row for row in relative_rates(cells) if len(row[1].valid) > 1]
+    found = drift(
+        [sample.order_index for sample, _, _ in rows], [relative for _, _, relative in rows]
+    )
+    if found is None:
+        return []
+    tau, p = found
+    shown = f"Kendall's tau {tau:+.2f}, p = {p:.2g}, n = {len(rows)}"
+    if p >= DRIFT_P:
+        return [f"No drift with execution order is seen ({shown})."]
+    way = "faster" if tau > 0 else "slower"
+    return [
+        f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among"
+        " the cells but widens every interval."
+    ]
+
+
+def describe(factor: str, level: Any) -> str:
+    """A level in words, e.g. "depth 8", "coalesce"."""
+    text = str(level).lower() if isinstance(level, bool) else str(level)
+    return (
+        text
+        if factor in ("stack", "delivery", "protocol", "handler")
+        else f"{factor.replace('_', ' ')} {text}"
+    )
+
+
+def context_of(comparison: Comparison) -> str:
+    """Where a comparison holds, e.g. "at depth 8 on epoll@loopback"."""
+    names = sorted(comparison.context, key=lambda name: name == "stack")
+    return " ".join(_place(name, describe(name, comparison.context[name])) for name in names)
+
+
+def _place(factor: str, level: str) -> str:
+    forms = {"stack": "on {}", "depth": "at {}", "delivery": "with {} delivery"}
+    return forms.get(factor, "with {}").format(level)
+
+
+def interval_of(comparison: Comparison) -> str:
+    """E.g. "95 % CI 4.8 to 5.4; n = 3 + 3"."""
+    ratio = comparison.ratio
+    bounds = f"no interval: {ratio.reason}"
+    if ratio.low is not None and ratio.high is not None:
+        bounds = f"95 % CI {times(ratio.low)} to {times(ratio.high)}"
+    return f"{bounds}; n = {ratio.n_new} + {ratio.n_base}"
+
+
+def sentence(comparison: Comparison) -> str:
+    """A comparison as a sentence that claims no more than its interval carries."""
+    ratio, level = comparison.ratio, describe(comparison.factor, comparison.level)
+    base, where = describe(comparison.factor, comparison.base), context_of(comparison)
+    where = f" {where}" if where else ""
+    if ratio.low is None:
+        return f"{level} measured {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
+    if not ratio.excludes_one:
+        return (
+            f"{level} and {base} cannot be told apart{where}: {times(ratio.ratio)} x"
+            f" ({interval_of(comparison)})."
+        )
+    verb = "is worth" if ratio.ratio > 1 else "reaches only"
+    return f"{level} {verb} {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
+
+
+def multiplicity(found: Aggregate) -> str | None:
+    """How many intervals stand side by side, and what that means."""
+    n = sum(comparison.ratio.low is not None for comparison in found.comparisons)
+    if n < 2:
+        return None
+    return (
+        "Each interval covers its ratio with 95 % confidence by itself; of these "
+        f"{n}, {n * 0.05:.2g} miss on average."
+    )

@@ -1,0 +1,57 @@
+"""A figure's SVG as part of an HTML page: no links, ids of its own, colours that follow the page's
+theme, hover texts."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from analysis.canvas import FAINT, INK, PALETTE, PAPER, Drawing
+
+# Figure colour: (name of the CSS variable, light, dark).
+THEME = {
+    INK: ("fig-ink", "#1f2328", "#e6edf3"),
+    FAINT: ("fig-faint", "#d8dee4", "#30363d"),
+    PAPER: ("fig-paper", "#ffffff", "#12161c"),
+    **{
+        colour: (f"fig-{place}", colour, dark)
+        for place, (colour, dark) in enumerate(
+            zip(PALETTE, ("#58b5f5", "#ff9152", "#2fd0a0", "#e6a3cb", "#f5bf45", "#a5dbff"))
+        )
+    },
+}
+
+
+def theme_css(dark: bool) -> str:
+    """Declarations of the figures' colours for one theme."""
+    return " ".join(
+        f"--{name}: {after if dark else before};" for name, before, after in THEME.values()
+    )
+
+
+def inline_svg(drawing: Drawing) -> str:
+    """The drawing as an <svg> element for an HTML page."""
+    svg = drawing.svg.decode()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
+    svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg).replace("xlink:href", "href")
+    svg = re.sub(r"<style type=.*?</style>", "", svg, count=1, flags=re.S)
+    svg = _own_ids(svg, drawing.name)
+    for name, text in drawing.tips.items():
+        opening = f'<g id="{drawing.name}-{name}">'
+        svg = svg.replace(opening, f"{opening}<title>{escape(text)}</title>", 1)
+    for colour, (name, _, _) in THEME.items():
+        svg = svg.replace(f"{colour};", f"var(--{name});").replace(f'{colour}"', f'var(--{name})"')
+    return re.sub(
+        r"<svg [^>]*?(viewBox=\"[^\"]*\")[^>]*>",
+        lambda match: f'<svg {match[1]} role="img" aria-label="{escape(drawing.caption)}">',
+        svg,
+        count=1,
+    )
+
+
+def _own_ids(svg: str, prefix: str) -> str:
+    """Ids under a prefix, so that several figures live on one page."""
+    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
+    svg = re.sub(r'href="#', f'href="#{prefix}-', svg)
+    return re.sub(r"url\(#", f"url(#{prefix}-", svg)

@@ -1,0 +1,155 @@
+"""How the samples were taken, and what their numbers therefore do not show."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from analysis.load import Result, Sample
+
+# Settings whose effective value may differ from what was asked.
+EFFECTIVE = {
+    "wait": "how the server waits for work",
+    "refill": "when the client sends again",
+    "hugepages": "whether the stack uses hugepages",
+}
+
+
+def method(result: Result) -> list[str]:
+    """How the samples were taken, from the experiment and from the samples themselves."""
+    experiment = result.effective
+    lines = [
+        (
+            f"Order: {experiment.get('order', 'not stated')}, every cell "
+            f"{_runs(experiment.get('runs'))}, seed {experiment.get('seed', 'not stated')}. Every "
+            "sample starts its own server, waits for its ready line, warms up on it, and measures."
+        ),
+        (
+            f"Warm-up {experiment.get('warmup', 'not stated')}, measured window "
+            f"{experiment.get('duration', 'not stated')}; server counters are differences of two "
+            "snapshots at the window's ends."
+        ),
+        f"Pins: {_pins(result.samples)}.",
+    ]
+    for name, about in EFFECTIVE.items():
+        values = _by_stack(result.valid or result.samples, name)
+        lines.append(f"{name.capitalize()} ({about}), as it was in effect: {values}.")
+    lines.append(
+        "The load is closed loop: a connection keeps as many requests outstanding as its depth "
+        "says, so a slow server is asked less. Every request is in the histograms; every response "
+        "was checked for order, length and bytes."
+    )
+    return lines
+
+
+def _runs(runs: Any) -> str:
+    return (
+        "once"
+        if runs == 1
+        else f"{runs} times" if isinstance(runs, int) else "n/a (runs not stated)"
+    )
+
+
+def _pins(samples: list[Sample]) -> str:
+    seen = []
+    for sample in samples:
+        pins = sample.raw.get("pins") or {}
+        text = " and ".join(
+            f"{side} on CPU {_cpus(pins.get(f'{side}_cpus'))}" for side in ("server", "client")
+        )
+        if text not in seen:
+            seen.append(text)
+    return seen[0] + ", in every sample" if len(seen) == 1 else "; ".join(seen)
+
+
+def _cpus(value: Any) -> str:
+    return (
+        ", ".join(map(str, value))
+        if isinstance(value, list)
+        else str(value) if value is not None else "n/a (not recorded)"
+    )
+
+
+def _by_stack(samples: list[Sample], name: str) -> str:
+    """A setting's effective values; by stack where they differ."""
+    seen: dict[str, list[str]] = {}
+    for sample in samples:
+        values = seen.setdefault(str(sample.cell.get("stack", "?")), [])
+        text = _setting(sample.cell, name)
+        if text not in values:
+            values.append(text)
+    shown = {stack: " and ".join(values) for stack, values in seen.items()}
+    if len(set(shown.values())) == 1:
+        return next(iter(shown.values()))
+    return ", ".join(f"{values} with {stack}" for stack, values in shown.items())
+
+
+def _setting(cell: dict[str, Any], name: str) -> str:
+    value = cell.get(name)
+    if value is None:
+        return f"n/a ({cell.get(f'{name}_reason', 'not recorded')})"
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def limits(result: Result) -> list[str]:
+    """What the numbers do not show."""
+    stacks = sorted({str(sample.cell.get("stack", "")) for sample in result.samples})
+    found = [
+        (
+            "One host, one day. The intervals speak of this host between its first and last sample,"
+            " not of other hosts, kernels or compilers."
+        ),
+        (
+            "Closed loop: no claim about latency under an offered load. The percentiles are those"
+            " at full speed, where queueing in the pipeline is most of them."
+        ),
+        (
+            "The requests have one size and one handler in each cell; nothing is said about work"
+            " that takes time, mixed sizes, or connections that come and go."
+        ),
+    ]
+    links = sorted({stack.split("@")[1].split(":")[0] for stack in stacks if "@" in stack})
+    if links and "pci" not in links:
+        found.append(
+            f"No wire and no NIC ({' and '.join(links)} only): device interrupts, PCIe, offloads, "
+            "loss and propagation are all absent."
+        )
+    if len(links) > 1:
+        found.append(
+            "Stacks over different links differ in the link too, and in the client's stack: their "
+            "ratio is of the whole path, client included."
+        )
+    if len({sample.cell.get("wait") for sample in result.valid}) > 1:
+        found.append(
+            "Stacks that spin and stacks that block differ in that too; OS CPU per request "
+            "compares only among equals, busy time compares across."
+        )
+    found.append(
+        "Percentiles have no interval: they come from merged histograms, in which the requests of "
+        "one server are not independent."
+    )
+    return found
+
+
+def command(result: Result) -> str:
+    """What runs the same experiment again, from the project's root."""
+    overrides = "".join(f" --set {shlex.quote(text)}" for text in _overrides(result))
+    return f"./weir run {shlex.quote('results/' + result.path.resolve().name)}{overrides}"
+
+
+def _overrides(result: Result) -> list[str]:
+    """KEY=VALUE for what the plan changed in the experiment."""
+    asked, ran = result.experiment, result.effective
+    changed = []
+    for part in ("factors", "fixed"):
+        before, after = (table.get(part) for table in (asked, ran))
+        for name, value in (after if isinstance(after, dict) else {}).items():
+            if not isinstance(before, dict) or before.get(name) != value:
+                changed.append(_override(name, value[0] if part == "factors" else value))
+    plain = [name for name in ran if name not in ("factors", "fixed")]
+    return changed + [_override(name, ran[name]) for name in plain if asked.get(name) != ran[name]]
+
+
+def _override(name: str, value: Any) -> str:
+    return f"{name}={value if isinstance(value, str) else json.dumps(value)}"

@@ -1,0 +1,240 @@
+"""A run's aggregate as csv, aligned text, Markdown and HTML."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from analysis import findings, inline, method
+from analysis.aggregate import COLUMNS, Aggregate, Cell, Column, Value
+from analysis.canvas import Drawing
+from analysis.load import Result
+
+TEMPLATES = Path(__file__).parent / "templates"
+SHOWN = [column for column in COLUMNS if column.in_text]
+
+
+def csv_bytes(found: Aggregate) -> bytes:
+    """One row a cell; an unknown value is an empty field, its reason stands in `missing`."""
+    settings = _setting_names(found)
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(
+        ["variant", *settings, "n_valid", "n", *(column.name for column in COLUMNS), "missing"]
+    )
+    for cell in found.cells:
+        missing = "; ".join(
+            f"{column.name}: {na(cell.values[column.name])}"
+            for column in COLUMNS
+            if cell.values[column.name].number is None
+        )
+        writer.writerow(
+            [
+                cell.variant,
+                *(_plain(cell.settings.get(name)) for name in settings),
+                len(cell.valid),
+                len(cell.samples),
+                *(_number(cell.values[column.name]) for column in COLUMNS),
+                missing,
+            ]
+        )
+    return out.getvalue().encode()
+
+
+def _setting_names(found: Aggregate) -> list[str]:
+    return list(dict.fromkeys(name for cell in found.cells for name in cell.settings))
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else json.dumps(value)
+
+
+def _number(value: Value) -> str:
+    return "" if value.number is None else f"{value.number:.9g}"
+
+
+def na(value: Value) -> str:
+    """The one form of an unknown value."""
+    return f"n/a ({value.reason})"
+
+
+def shown(column: Column, value: Value) -> str | None:
+    """A known value for people, e.g. "1,234.5"; None if unknown."""
+    return None if value.number is None else f"{value.number * column.scale:,.{column.digits}f}"
+
+
+def aligned(found: Aggregate) -> str:
+    """The readable columns, aligned; reasons of unknown values as numbered notes beneath."""
+    notes: list[str] = []
+    titles = [*found.factors, "n", *(column.title for column in SHOWN)]
+    rows = [
+        [
+            *(str(level) for level in cell.levels),
+            cell.n,
+            *(_noted(column, cell.values[column.name], notes) for column in SHOWN),
+        ]
+        for cell in found.cells
+    ]
+    left = len(found.factors)
+    widths = [max(map(len, column)) for column in zip(titles, *rows)]
+    lines = [
+        "  ".join(
+            text.ljust(width) if place < left else text.rjust(width)
+            for place, (text, width) in enumerate(zip(row, widths))
+        ).rstrip()
+        for row in (titles, ["-" * width for width in widths], *rows)
+    ]
+    return (
+        "\n".join(lines + [f"[{place}] {note}" for place, note in enumerate(notes, start=1)]) + "\n"
+    )
+
+
+def _noted(column: Column, value: Value, notes: list[str]) -> str:
+    text = shown(column, value)
+    if text is not None:
+        return text
+    if na(value) not in notes:
+        notes.append(na(value))
+    return f"n/a [{notes.index(na(value)) + 1}]"
+
+
+def text_bytes(result: Result, found: Aggregate) -> bytes:
+    """aggregate.txt: what speaks against the run, the table, what the columns are."""
+    head = [f"{title(result)}", ""]
+    head += [
+        f"! {caveat.what}: {caveat.detail}"
+        for caveat in findings.disqualifiers(result, found.cells)
+    ]
+    about = [f"{column.title}: {column.about}" for column in SHOWN]
+    return "\n".join(
+        [
+            *head,
+            "",
+            aligned(found),
+            "n: valid samples of all; a sample is one server's boot",
+            *about,
+            "",
+        ]
+    ).encode()
+
+
+def title(result: Result) -> str:
+    """The run's name."""
+    return f"{result.experiment.get('name', 'experiment')}: {result.path.resolve().name}"
+
+
+def report_md(result: Result, found: Aggregate, drawings: list[Drawing]) -> bytes:
+    """report.md, with links to figures/."""
+    return _render("report.md.j2", result, found, drawings, autoescape=False)
+
+
+def report_html(result: Result, found: Aggregate, drawings: list[Drawing]) -> bytes:
+    """report.html, whole in itself."""
+    return _render("report.html.j2", result, found, drawings, autoescape=True)
+
+
+def _render(
+    template: str, result: Result, found: Aggregate, drawings: list[Drawing], autoescape: bool
+) -> bytes:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        autoescape=autoescape,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters["md"] = lambda text: str(text).replace("|", "\\|").replace("\n", " ")
+    return environment.get_template(template).render(_context(result, found, drawings)).encode()
+
+
+def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[str, Any]:
+    """All that the templates name."""
+    return {
+        "title": title(result),
+        "question": str(result.effective.get("question", "")),
+        "caveats": findings.disqualifiers(result, found.cells),
+        "summary": findings.summary(result, found.cells),
+        "findings": _findings(found),
+        "multiplicity": findings.multiplicity(found),
+        "factors": list(found.factors),
+        "columns": SHOWN,
+        "cells": found.cells,
+        "shown": shown,
+        "na": na,
+        "rates": _rates,
+        "aligned": aligned(found),
+        "invalid": [sample for sample in result.samples if not sample.valid],
+        "drawings": drawings,
+        "inline_svg": inline.inline_svg,
+        "theme_css": inline.theme_css,
+        "method": method.method(result),
+        "limits": method.limits(result),
+        "command": method.command(result),
+        "facts": _facts(result),
+        "hashes": result.hashes,
+        "n_samples": len(result.samples),
+    }
+
+
+def _findings(found: Aggregate) -> dict[str, list[str]]:
+    """Sentences by factor."""
+    sentences: dict[str, list[str]] = {}
+    for comparison in found.comparisons:
+        sentences.setdefault(comparison.factor, []).append(findings.sentence(comparison))
+    return sentences
+
+
+def _rates(cell: Cell) -> str:
+    """Every valid sample's rate, for a hover text."""
+    return (
+        "; ".join(f"{sample.sample_id}: {sample.rps:,.0f}" for sample in cell.valid)
+        or "no valid sample"
+    )
+
+
+def _facts(result: Result) -> dict[str, list[tuple[str, str]]]:
+    """Host and build files as (dotted name, value) rows; a missing file has no rows."""
+    tables = {
+        "Host before (host.json)": result.host,
+        "Host after, where it differs (host-after.json)": _changed(result),
+        "Build (build.json)": result.build,
+    }
+    return {name: list(_flat(table or {})) for name, table in tables.items()}
+
+
+def _changed(result: Result) -> dict[str, Any]:
+    before = dict(_flat(result.host or {}))
+    return {
+        name: value for name, value in _flat(result.host_after or {}) if before.get(name) != value
+    }
+
+
+def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
+    """Leaves of nested objects; a list of plain values is one leaf, a null takes its reason
+    along."""
+    if isinstance(value, dict):
+        return [leaf for key in value for leaf in _flat_member(value, key, name)]
+    if isinstance(value, list) and any(isinstance(inner, (dict, list)) for inner in value):
+        return [leaf for at, inner in enumerate(value) for leaf in _flat(inner, f"{name}.{at}")]
+    if isinstance(value, list):
+        return [(name, ", ".join(map(_word, value)))]
+    return [(name, _word(value))]
+
+
+def _flat_member(table: dict[str, Any], key: str, name: str) -> list[tuple[str, str]]:
+    path = f"{name}.{key}" if name else key
+    if key.endswith("_reason") and key.removesuffix("_reason") in table:
+        return []
+    if table[key] is None and f"{key}_reason" in table:
+        return [(path, na(Value(None, str(table[f"{key}_reason"]))))]
+    return _flat(table[key], path)
+
+
+def _word(value: Any) -> str:
+    return "n/a" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,92 @@
+"""The command: `python3 -m analysis.report RESULT_DIR` writes the report into the directory.
+
+Exit: 0 written; 3 written, but no sample is valid; 4 refused or not writable.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+
+from analysis import figures, files, render
+from analysis.aggregate import aggregate
+from analysis.load import Refusal, Result, load_result
+
+EXIT_INVALID, EXIT_REFUSED = 3, 4
+
+
+def outputs(result: Result) -> dict[str, bytes]:
+    """Every file of the report: path in the result directory to content. The same result gives the
+    same bytes."""
+    found = aggregate(result)
+    drawings = figures.draw_all(result, found)
+    made = {
+        "aggregate.csv": render.csv_bytes(found),
+        "aggregate.txt": render.text_bytes(result, found),
+    }
+    for drawing in drawings:
+        made[f"figures/{drawing.name}.svg"] = drawing.svg
+        made[f"figures/{drawing.name}.png"] = drawing.png
+    made["report.md"] = render.report_md(result, found, drawings)
+    made["report.html"] = render.report_html(result, found, drawings)
+    return made
+
+
+def write(result: Result, made: dict[str, bytes]) -> None:
+    """Writes all files, the manifest last. Raises OSError."""
+    (result.path / "figures").mkdir(exist_ok=True)
+    for name, content in made.items():
+        files.write_whole(result.path / name, content)
+    if result.manifest is not None:
+        files.write_whole(result.path / files.MANIFEST, files.manifest_with(result.manifest, made))
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Parses, reads, writes; the exit status."""
+    parser = _Parser(
+        prog="weir report",
+        description="Writes tables, figures and reports into a result directory.",
+    )
+    parser.add_argument(
+        "result",
+        type=Path,
+        metavar="RESULT_DIR",
+        help="e.g. results/20260101T000000Z-first-look-host",
+    )
+    path = parser.parse_args(argv).result
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    try:
+        result = load_result(path)
+        write(result, outputs(result))
+    except Refusal as refusal:
+        print(f"weir report: {refusal}", file=sys.stderr)
+        return EXIT_REFUSED
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT
+    except OSError as error:
+        print(
+            f"weir report: {error.filename or path}: cannot be written: {error.strerror}",
+            file=sys.stderr,
+        )
+        return EXIT_REFUSED
+    print(f"report: {path / 'report.html'}")
+    if not result.valid:
+        print(
+            f"weir report: {path}: none of {len(result.samples)} samples is valid", file=sys.stderr
+        )
+        return EXIT_INVALID
+    return 0
+
+
+class _Parser(argparse.ArgumentParser):
+    """Exits with 4 on wrong usage, as every verb does."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.print_usage(sys.stderr)
+        self.exit(EXIT_REFUSED, f"{self.prog}: {message}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

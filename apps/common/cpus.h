@@ -1,0 +1,51 @@
+/*
+ * cpus: lists of CPUs, and which of them this process may use.
+ *
+ * Plane: setup.
+ */
+#ifndef WEIR_APPS_CPUS_H
+#define WEIR_APPS_CPUS_H
+
+#include "dataplane/transport/transport.h"
+
+#include <stdint.h>
+
+enum {
+	CPUS_MAX = 256,
+	CPUS_NUMBER_MAX = 1023, /* what the kernel's affinity mask of fixed size can name */
+	CPUS_TEXT_BYTES = 1536,
+};
+
+struct cpus {
+	unsigned count;
+	uint16_t cpu[CPUS_MAX]; /* in the order given */
+};
+
+/*
+ * Reads "0,2-3". 0, or -EINVAL also for a CPU named twice, an inverted range or more than
+ * CPUS_MAX.
+ */
+int cpus_parse(const char *text, struct cpus *cpus_out);
+
+/* Writes "0,2,3" to `text`, which it returns. */
+const char *cpus_print(const struct cpus *cpus, char text[CPUS_TEXT_BYTES]);
+
+/* The CPUs in this thread's affinity mask. 0 or negative errno. */
+int cpus_allowed(struct cpus *cpus_out);
+
+/*
+ * Chooses one CPU for each of `workers`: the first of `wanted`, or if that is empty, of those
+ * allowed (from the high end if `from_the_end`, so that a server and a client started by hand
+ * on one host stay apart). 0; -EINVAL with `error` filled when there are fewer CPUs than
+ * workers or one is not allowed.
+ */
+int cpus_choose(const struct cpus *wanted, unsigned workers, bool from_the_end,
+		struct cpus *cpus_out, struct tp_error *error);
+
+/*
+ * Binds the calling thread to these and verifies that the kernel did. 0 or negative errno with
+ * `error` filled.
+ */
+int cpus_bind(const struct cpus *cpus, struct tp_error *error);
+
+#endif

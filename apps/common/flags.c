@@ -1,0 +1,330 @@
+#include "apps/common/flags.h"
+
+#include "apps/common/address.h"
+#include "apps/common/cpus.h"
+#include "apps/common/exit.h"
+#include "apps/common/json.h"
+#include "apps/common/units.h"
+#include "dataplane/core/check.h"
+#include "dataplane/core/nearest.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum {
+	FLAGS_MAX = 64,
+	ACCEPTS_BYTES = 256,
+	HELP_COLUMN = 30,
+};
+
+static int parse_text(const struct flag *flag, const char *text)
+{
+	if (*text == '\0')
+		return -EINVAL;
+	*(const char **)flag->value = text;
+	return 0;
+}
+
+static int parse_count(const struct flag *flag, const char *text)
+{
+	uint64_t count;
+
+	if (units_parse_count(text, flag->max, &count) < 0 || count < flag->min)
+		return -EINVAL;
+	*(uint32_t *)flag->value = (uint32_t)count;
+	return 0;
+}
+
+static int parse_bytes(const struct flag *flag, const char *text)
+{
+	uint64_t bytes;
+
+	if (units_parse_bytes(text, flag->max, &bytes) < 0 || bytes < flag->min)
+		return -EINVAL;
+	*(uint32_t *)flag->value = (uint32_t)bytes;
+	return 0;
+}
+
+static int parse_duration(const struct flag *flag, const char *text)
+{
+	uint64_t ns;
+
+	if (units_parse_duration(text, &ns) < 0 || ns < flag->min || ns > flag->max)
+		return -EINVAL;
+	*(uint64_t *)flag->value = ns;
+	return 0;
+}
+
+static int parse_choice(const struct flag *flag, const char *text)
+{
+	for (unsigned i = 0; flag->choices[i]; i++) {
+		if (strcmp(flag->choices[i], text) == 0) {
+			*(unsigned *)flag->value = i;
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+static int parse_cpus(const struct flag *flag, const char *text)
+{
+	return cpus_parse(text, flag->value);
+}
+
+static int parse_endpoint(const struct flag *flag, const char *text)
+{
+	return address_parse_endpoint(text, flag->value);
+}
+
+static int parse_subnet(const struct flag *flag, const char *text)
+{
+	return address_parse_subnet(text, flag->value);
+}
+
+static int parse_switch(const struct flag *flag, const char *text)
+{
+	*(bool *)flag->value = strcmp(text, "yes") == 0;
+	return 0;
+}
+
+const struct flag_kind flag_text = {
+	.metavar = "TEXT", .accepts = "a text that is not empty", .parse = parse_text};
+const struct flag_kind flag_count = {.metavar = "N", .number = true, .parse = parse_count};
+const struct flag_kind flag_bytes = {.metavar = "BYTES", .number = true, .parse = parse_bytes};
+const struct flag_kind flag_duration = {.metavar = "TIME", .parse = parse_duration};
+const struct flag_kind flag_choice = {.parse = parse_choice};
+const struct flag_kind flag_cpus = {
+	.metavar = "LIST", .accepts = "CPUs, each once, like 0,2-3", .parse = parse_cpus};
+const struct flag_kind flag_endpoint = {.metavar = "IP:PORT",
+					.accepts =
+						"an IPv4 address and a port, like 127.0.0.1:7878",
+					.parse = parse_endpoint};
+const struct flag_kind flag_subnet = {
+	.metavar = "IP/LEN",
+	.accepts = "an IPv4 address of a host and its prefix length, like 10.0.0.1/24",
+	.parse = parse_subnet};
+const struct flag_kind flag_switch = {.metavar = "", .accepts = "no value", .parse = parse_switch};
+
+/* "block|spin|default", with `separator` between the choices. */
+static void join_choices(const struct flag *flag, const char *separator, char *text, size_t bytes)
+{
+	size_t length = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; flag->choices[i] && length < bytes; i++)
+		length += (size_t)snprintf(text + length, bytes - length, "%s%s",
+					   i ? separator : "", flag->choices[i]);
+}
+
+/* What a flag accepts, in words. */
+static const char *accepts_of(const struct flag *flag, char text[ACCEPTS_BYTES])
+{
+	unsigned long long min = flag->min, max = flag->max;
+	int length;
+
+	if (flag->kind->accepts)
+		return flag->kind->accepts;
+	if (flag->choices) {
+		length = snprintf(text, ACCEPTS_BYTES, "one of ");
+		join_choices(flag, ", ", text + length, ACCEPTS_BYTES - (size_t)length);
+	} else if (flag->kind == &flag_duration) {
+		snprintf(text, ACCEPTS_BYTES,
+			 "a time with its unit (ns, us, ms, s, m, h) from %g s to %g s, like 3s or "
+			 "200ms",
+			 (double)min / 1e9, (double)max / 1e9);
+	} else {
+		snprintf(text, ACCEPTS_BYTES, "a whole number from %llu to %llu%s", min, max,
+			 flag->kind == &flag_bytes ? ", KiB, MiB or GiB may follow" : "");
+	}
+	return text;
+}
+
+static struct flag *find(const struct flags *flags, const char *name, size_t name_bytes)
+{
+	for (unsigned i = 0; i < flags->count; i++)
+		if (strlen(flags->table[i].name) == name_bytes &&
+		    strncmp(flags->table[i].name, name, name_bytes) == 0)
+			return &flags->table[i];
+	return NULL;
+}
+
+struct flag *flags_find(const struct flags *flags, const char *name)
+{
+	struct flag *flag = find(flags, name, strlen(name));
+
+	CHECK(flag);
+	return flag;
+}
+
+static int fail_unknown(const struct flags *flags, const char *argument, size_t name_bytes,
+			struct tp_error *error)
+{
+	const char *names[FLAGS_MAX];
+	char name[64];
+
+	CHECK(flags->count <= FLAGS_MAX);
+	for (unsigned i = 0; i < flags->count; i++)
+		names[i] = flags->table[i].name;
+	snprintf(name, sizeof(name), "%.*s", (int)name_bytes, argument + 2);
+	return tp_fail(error, -EINVAL,
+		       "unknown flag '--%s'; did you mean '--%s'? '%s --help' lists all", name,
+		       nearest_of(name, names, flags->count), flags->program);
+}
+
+static int set(const struct flags *flags, struct flag *flag, const char *text,
+	       struct tp_error *error)
+{
+	char accepts[ACCEPTS_BYTES];
+
+	if (flag->kind->parse(flag, text) < 0)
+		return tp_fail(error, -EINVAL, "--%s: '%.100s' is not accepted; wanted: %s",
+			       flag->name, text, accepts_of(flag, accepts));
+	flag->text = text;
+	return 0;
+}
+
+/* Reads the flag at argv[*at] and its value, passing over both. */
+static int read_flag(const struct flags *flags, int argc, char **argv, int *at,
+		     struct tp_error *error)
+{
+	const char *argument = argv[(*at)++];
+	size_t name_bytes = strcspn(argument, "=");
+	char accepts[ACCEPTS_BYTES];
+	const char *text;
+	struct flag *flag;
+
+	if (strncmp(argument, "--", 2) != 0 || name_bytes == 2)
+		return tp_fail(error, -EINVAL, "'%.100s' is not a flag; '%s --help' lists all",
+			       argument, flags->program);
+	flag = find(flags, argument + 2, name_bytes - 2);
+	if (!flag)
+		return fail_unknown(flags, argument, name_bytes - 2, error);
+	if (flag->given)
+		return tp_fail(error, -EINVAL, "--%s is given twice: '%s' and later", flag->name,
+			       flag->text);
+	if (flag->kind == &flag_switch && argument[name_bytes])
+		return tp_fail(error, -EINVAL, "--%s takes no value", flag->name);
+	if (flag->kind == &flag_switch)
+		text = "yes";
+	else if (argument[name_bytes])
+		text = argument + name_bytes + 1;
+	else if (*at < argc)
+		text = argv[(*at)++];
+	else
+		return tp_fail(error, -EINVAL, "--%s needs a value: %s", flag->name,
+			       accepts_of(flag, accepts));
+	flag->given = true;
+	return set(flags, flag, text, error);
+}
+
+enum flags_outcome flags_parse(struct flags *flags, int argc, char **argv, struct tp_error *error)
+{
+	for (unsigned i = 0; i < flags->count; i++) {
+		struct flag *flag = &flags->table[i];
+
+		flag->given = false;
+		flag->text = NULL;
+		if (flag->initial && set(flags, flag, flag->initial, error) < 0)
+			return FLAGS_WRONG;
+	}
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return FLAGS_HELP;
+	for (int at = 1; at < argc;)
+		if (read_flag(flags, argc, argv, &at, error) < 0)
+			return FLAGS_WRONG;
+	return FLAGS_OK;
+}
+
+static void print_flag(const struct flag *flag, FILE *to)
+{
+	char metavar[ACCEPTS_BYTES];
+	int width;
+
+	if (flag->kind->metavar)
+		snprintf(metavar, sizeof(metavar), "%s", flag->kind->metavar);
+	else
+		join_choices(flag, "|", metavar, sizeof(metavar));
+	width = fprintf(to, "  --%s %s", flag->name, metavar);
+	if (width >= HELP_COLUMN)
+		fprintf(to, "\n%*s", HELP_COLUMN, "");
+	else
+		fprintf(to, "%*s", HELP_COLUMN - width, "");
+	fprintf(to, "%s", flag->about);
+	if (flag->initial && flag->kind != &flag_switch)
+		fprintf(to, " (default: %s)", flag->initial);
+	fputc('\n', to);
+}
+
+void flags_print_help(const struct flags *flags, FILE *to)
+{
+	fprintf(to, "usage: %s [--FLAG VALUE]...\n\n%s\n\n", flags->program, flags->about);
+	for (unsigned i = 0; i < flags->count; i++)
+		print_flag(&flags->table[i], to);
+	fprintf(to, "  --help%*sprint this\n", HELP_COLUMN - 8, "");
+}
+
+void flags_resolve(const struct flags *flags, const char *name, const char *text)
+{
+	flags_find(flags, name)->text = text;
+}
+
+bool flags_accept(struct flags *flags, int argc, char **argv, int *status_out)
+{
+	struct tp_error error;
+
+	switch (flags_parse(flags, argc, argv, &error)) {
+	case FLAGS_OK:
+		return true;
+	case FLAGS_HELP:
+		flags_print_help(flags, stdout);
+		*status_out = EXIT_PASS;
+		break;
+	case FLAGS_WRONG:
+		*status_out = exit_with(EXIT_USAGE, flags->program, &error);
+		break;
+	}
+	return false;
+}
+
+/* A flag's name as a key: dashes become underscores. */
+static const char *key_of(const struct flag *flag, char key[64])
+{
+	snprintf(key, 64, "%s", flag->name);
+	for (char *at = key; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	return key;
+}
+
+void flags_print_config(const struct flags *flags, FILE *to)
+{
+	char key[64];
+
+	for (unsigned i = 0; i < flags->count; i++) {
+		const struct flag *flag = &flags->table[i];
+
+		if (flag->text)
+			fprintf(to, "config %s=%s (%s)\n", key_of(flag, key), flag->text,
+				flag->given ? "flag" : "default");
+	}
+	fflush(to);
+}
+
+json_t *flags_to_json(const struct flags *flags)
+{
+	json_t *object = json_object();
+	char key[64];
+
+	for (unsigned i = 0; i < flags->count; i++) {
+		const struct flag *flag = &flags->table[i];
+		json_t *value = json_null();
+
+		if (flag->text && flag->kind->number)
+			value = json_integer(*(const uint32_t *)flag->value);
+		else if (flag->text)
+			value = json_text(flag->text);
+		json_object_set_new(object, key_of(flag, key), value);
+	}
+	return object;
+}

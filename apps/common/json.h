@@ -1,0 +1,45 @@
+/*
+ * json: what the programs add to jansson.
+ *
+ * A value not known is null with the reason beside it under NAME_reason, never 0 and never left
+ * out.
+ *
+ * Plane: setup and report.
+ */
+#ifndef WEIR_APPS_JSON_H
+#define WEIR_APPS_JSON_H
+
+#include "dataplane/transport/transport.h"
+
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* A string, or null for NULL; bytes that are not UTF-8 become '?'. Owned by the caller. */
+json_t *json_text(const char *text);
+
+/* A real number, or null where it is not finite. Owned by the caller. */
+json_t *json_number(double value);
+
+static inline json_t *json_count(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+/* Sets object[name] to null and object[name_reason] to the reason. */
+void json_set_unknown(json_t *object, const char *name, const char *reason);
+
+/*
+ * Prints `word` and the object on one line, flushed. A broken stream is not an error here.
+ * Takes the object over.
+ */
+void json_print_line(FILE *to, const char *word, json_t *object);
+
+/*
+ * Writes a whole file (file.h): indented by `indent` spaces, or on one line for 0. 0 or
+ * negative errno with `error` filled. The object stays the caller's.
+ */
+int json_write_file(const char *path, const json_t *object, unsigned indent,
+		    struct tp_error *error);
+
+#endif

@@ -1,0 +1,19 @@
+#include "apps/common/pipeline_flags.h"
+
+#include "dataplane/pipeline/delivery.h"
+#include "dataplane/pipeline/handler.h"
+
+static int parse_delivery(const struct flag *flag, const char *text)
+{
+	return delivery_parse(text, flag->value);
+}
+
+static int parse_handler(const struct flag *flag, const char *text)
+{
+	return handler_parse(text, flag->value);
+}
+
+const struct flag_kind flag_delivery = {
+	.metavar = "POLICY", .accepts = delivery_usage, .parse = parse_delivery};
+const struct flag_kind flag_handler = {
+	.metavar = "respond|echo", .accepts = handler_usage, .parse = parse_handler};

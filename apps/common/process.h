@@ -1,0 +1,25 @@
+/*
+ * process: what the operating system charges this process and its CPUs with.
+ *
+ * Plane: report, main thread.
+ */
+#ifndef WEIR_APPS_PROCESS_H
+#define WEIR_APPS_PROCESS_H
+
+#include "apps/common/cpus.h"
+
+#include <jansson.h>
+
+/*
+ * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "rss_kib",
+ * "rss_peak_kib"} of this process.
+ */
+json_t *process_to_json(void);
+
+/* {"softirq_us", "steal_us"}: the sums over these CPUs since boot, from /proc/stat. */
+json_t *process_cpus_to_json(const struct cpus *cpus);
+
+/* A value in kB of /proc/self/status or /proc/meminfo, e.g. "VmRSS"; -1 if it is not there. */
+long process_read_kib(const char *path, const char *name);
+
+#endif

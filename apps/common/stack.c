@@ -1,0 +1,208 @@
+#include "apps/common/stack.h"
+
+#include "apps/common/json.h"
+#include "apps/common/process.h"
+#include "apps/common/worker.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+
+/* Free hugepages that one worker's pools need, by a wide margin; below, `auto` does without. */
+enum { HUGEPAGES_WORKER_KIB = 64 * 1024 };
+
+const char *const stack_wait_names[] = {"default", "block", "spin", NULL};
+const char *const stack_hugepages_names[] = {"yes", "no", "auto", NULL};
+
+static bool can(const struct stack_options *options, uint32_t capability)
+{
+	return (options->stack->ops->capabilities & capability) != 0;
+}
+
+static int resolve_wait(struct stack_options *options, struct flags *flags, struct tp_error *error)
+{
+	if (options->wait == STACK_WAIT_BLOCK && !can(options, TP_CAN_BLOCK))
+		return tp_fail(error, -EINVAL,
+			       "the stack '%s' cannot block; use --wait spin or default",
+			       options->stack->name);
+	options->block = options->wait == STACK_WAIT_BLOCK ||
+			 (options->wait == STACK_WAIT_DEFAULT && can(options, TP_CAN_BLOCK));
+	flags_resolve(flags, "wait",
+		      stack_wait_names[options->block ? STACK_WAIT_BLOCK : STACK_WAIT_SPIN]);
+	return 0;
+}
+
+/* Free memory in hugepages, KiB; 0 where the host has none. */
+static long free_hugepages_kib(void)
+{
+	long pages = process_read_kib("/proc/meminfo", "HugePages_Free");
+	long page_kib = process_read_kib("/proc/meminfo", "Hugepagesize");
+
+	return pages > 0 && page_kib > 0 ? pages * page_kib : 0;
+}
+
+static void resolve_hugepages(struct stack_options *options, struct flags *flags)
+{
+	if (!can(options, TP_NEEDS_HUGEPAGES)) {
+		flags_resolve(flags, "hugepages", NULL);
+		return;
+	}
+	options->uses_hugepages = options->hugepages == STACK_HUGEPAGES_YES;
+	if (options->hugepages == STACK_HUGEPAGES_AUTO)
+		options->uses_hugepages =
+			free_hugepages_kib() >= (long)options->workers * HUGEPAGES_WORKER_KIB;
+	flags_resolve(flags, "hugepages", options->uses_hugepages ? "yes" : "no");
+}
+
+static int resolve_workers(struct stack_options *options, struct flags *flags, bool from_the_end,
+			   struct tp_error *error)
+{
+	int rc;
+
+	if (options->workers == 0)
+		options->workers = options->cpus_wanted.count ? options->cpus_wanted.count : 1;
+	rc = cpus_choose(&options->cpus_wanted, options->workers, from_the_end, &options->cpus,
+			 error);
+	if (rc < 0)
+		return rc;
+	snprintf(options->workers_text, sizeof(options->workers_text), "%u", options->workers);
+	flags_resolve(flags, "workers", options->workers_text);
+	flags_resolve(flags, "cpus", cpus_print(&options->cpus, options->cpus_text));
+	return 0;
+}
+
+/* As many descriptors as the host allows: a socket needs one each. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int stack_resolve(struct stack_options *options, struct flags *flags, bool from_the_end,
+		  struct tp_error *error)
+{
+	int rc = stack_find(options->spec, &options->stack, &options->device, error);
+
+	if (rc == 0)
+		rc = resolve_workers(options, flags, from_the_end, error);
+	if (rc == 0)
+		rc = resolve_wait(options, flags, error);
+	if (rc < 0)
+		return rc;
+	if (options->device[0] == '\0' && options->stack->device_default)
+		options->device = options->stack->device_default;
+	resolve_hugepages(options, flags);
+	raise_descriptor_limit();
+	if (getrandom(options->secret, sizeof(options->secret), 0) != sizeof(options->secret))
+		return tp_fail(error, -EIO, "the kernel has no random bytes: %s", strerror(errno));
+	return 0;
+}
+
+int stack_open(const struct stack_options *options, uint16_t index, bool server,
+	       const struct tp_limits *limits, struct tp **tp_out, struct tp_error *error)
+{
+	struct tp_config config = {
+		.limits = *limits,
+		.device = options->device,
+		.address = {.ip = options->address.ip},
+		.prefix_bits = options->address.prefix_bits,
+		.server = server,
+		.hugepages = options->uses_hugepages,
+		.cpu = options->cpus.cpu[index],
+		.worker = index,
+		.workers = (uint16_t)options->workers,
+		.secret = options->secret,
+	};
+
+	return options->stack->ops->open(&config, tp_out, error);
+}
+
+json_t *stack_capabilities_to_json(uint32_t capabilities)
+{
+	static const char *const names[] = {
+		"can_block",	    "lends_recv",      "zero_copy_send",  "reports_ack",
+		"checksum_offload", "segment_offload", "needs_hugepages", "refusal_is_known"};
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (capabilities & (1u << i))
+			json_array_append_new(array, json_string(names[i]));
+	return array;
+}
+
+json_t *stack_hugepages_to_json(const struct stack_options *options)
+{
+	return can(options, TP_NEEDS_HUGEPAGES) ? json_boolean(options->uses_hugepages)
+						: json_null();
+}
+
+void stack_copy_take(struct stack_copy *copy, const struct tp *tp)
+{
+	memset(copy, 0, sizeof(*copy));
+	tp->ops->counters(tp, &copy->counters);
+	if (tp->ops->details)
+		copy->detail_count = tp->ops->details(tp, copy->details, STACK_DETAILS);
+	if (copy->detail_count > STACK_DETAILS)
+		copy->detail_count = STACK_DETAILS;
+}
+
+void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy)
+{
+	const uint64_t *from = (const uint64_t *)&copy->counters;
+	uint64_t *to = (uint64_t *)&sum->counters;
+
+	for (unsigned i = 0; i < TP_COUNTER_COUNT; i++) {
+		if (i != TP_COUNT_largest_write_bytes)
+			to[i] += from[i];
+		else if (from[i] > to[i])
+			to[i] = from[i];
+	}
+	/* Instances of one stack have the same details in the same order. */
+	for (unsigned i = 0; i < copy->detail_count; i++) {
+		sum->details[i].name = copy->details[i].name;
+		sum->details[i].value += copy->details[i].value;
+	}
+	if (copy->detail_count > sum->detail_count)
+		sum->detail_count = copy->detail_count;
+}
+
+void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *before)
+{
+	const uint64_t *from = (const uint64_t *)&before->counters;
+	uint64_t *to = (uint64_t *)&copy->counters;
+
+	for (unsigned i = 0; i < TP_COUNTER_COUNT; i++)
+		if (i != TP_COUNT_largest_write_bytes)
+			to[i] -= from[i];
+	for (unsigned i = 0; i < copy->detail_count && i < before->detail_count; i++)
+		copy->details[i].value -= before->details[i].value;
+}
+
+json_t *stack_counters_to_json(const struct tp_ops *ops, const struct tp_counters *counters)
+{
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < TP_COUNTER_COUNT; i++) {
+		bool known = (ops->counters_known >> i & 1) != 0;
+
+		json_object_set_new(object, tp_counter_name(i),
+				    known ? json_count(tp_counter_value(counters, i))
+					  : json_null());
+	}
+	return object;
+}
+
+json_t *stack_details_to_json(const struct stack_copy *copy)
+{
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < copy->detail_count; i++)
+		json_object_set_new(object, copy->details[i].name,
+				    json_count(copy->details[i].value));
+	return object;
+}

@@ -1,0 +1,235 @@
+#include "apps/common/exit.h"
+#include "apps/common/file.h"
+#include "apps/common/json.h"
+#include "apps/common/pipeline_flags.h"
+#include "apps/load/lead.h"
+#include "apps/weir/verbs.h"
+#include "dataplane/core/clock.h"
+#include "dataplane/core/limits.h"
+#include "dataplane/proto/frame.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
+
+static const char *const refill_names[] = {"each", "window", NULL};
+static uint8_t fill[LIMIT_CHUNK_BYTES]; /* what a response of the handler `respond` is made of */
+
+/* Judges what flags say together, and makes what all workers share. */
+static int prepare(struct load_options *options, struct flags *flags, struct tp_error *error)
+{
+	int rc = stack_resolve(&options->stack, flags, true, error);
+
+	if (rc < 0)
+		return rc;
+	if (options->connections < options->stack.workers)
+		return tp_fail(error, -EINVAL, "--connections %u are too few for %u workers",
+			       options->connections, options->stack.workers);
+	if (options->connections > (uint64_t)LIMIT_CONN_MAX * options->stack.workers)
+		return tp_fail(error, -EINVAL, "--connections %u are more than %u a worker",
+			       options->connections, LIMIT_CONN_MAX);
+	options->send_bytes = client_send_bytes(options->depth, options->request_bytes);
+	if (options->send_bytes == 0)
+		return tp_fail(
+			error, -EINVAL,
+			"a window of --depth %u requests of --request-bytes %u is larger than any "
+			"connection's send memory; lower one of them",
+			options->depth, options->request_bytes);
+	rc = bodies_create(&options->bodies, options->request_bytes);
+	if (rc < 0)
+		return tp_fail(error, rc, "no memory for request bodies of %u bytes",
+			       options->request_bytes);
+	memset(fill, HANDLER_FILL_BYTE, sizeof(fill));
+	options->plan = (struct verify_plan){
+		.handler = {.kind = options->handler, .response_bytes = options->response_bytes},
+		.bodies = &options->bodies,
+		.fill = fill};
+	return 0;
+}
+
+/* Says before the run, not behind it, that a result could not be written. */
+static int check_files(const struct load_options *options, struct tp_error *error)
+{
+	int rc = options->json ? file_check(options->json, error) : 0;
+
+	return rc == 0 && options->hgrm ? file_check(options->hgrm, error) : rc;
+}
+
+static void block_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+}
+
+/* Writes the files that were asked for. */
+static int write_files(const struct load_options *options, const struct load_result *result,
+		       const struct flags *flags, struct tp_error *error)
+{
+	json_t *object;
+	int rc = 0;
+
+	if (options->json) {
+		object = load_result_to_json(options, result, flags_to_json(flags));
+		rc = json_write_file(options->json, object, 0, error);
+		json_decref(object);
+	}
+	if (rc == 0 && options->hgrm)
+		rc = load_write_hgrm(options->hgrm, &result->measured->service, error);
+	return rc;
+}
+
+/* Says how the run went; the exit status. */
+static int conclude(const struct load_options *options, const struct load_result *result,
+		    const struct flags *flags)
+{
+	struct tp_error error;
+
+	if (result->interrupted) {
+		fprintf(stderr, "%s: interrupted (%s); nothing is written\n", flags->program,
+			strsignal(result->signal_number));
+		return EXIT_INVALID;
+	}
+	load_print_summary(options, result);
+	load_print_failures(result);
+	if (write_files(options, result, flags, &error) < 0)
+		return exit_with(EXIT_USAGE, flags->program, &error);
+	return failures_total(&result->failures) ? EXIT_INVALID : EXIT_PASS;
+}
+
+static int load(struct load_options *options, const struct flags *flags)
+{
+	struct load_result result = {0};
+	struct progress progress;
+	struct tp_error error, metrics_error;
+	int status;
+
+	block_signals();
+	clock_start();
+	if (cpus_bind(&options->stack.cpus, &error) < 0 || check_files(options, &error) < 0 ||
+	    progress_open(&progress, options->metrics, &error) < 0)
+		return exit_with(EXIT_USAGE, flags->program, &error);
+	if (lead_run(options, &progress, &result, &error) < 0)
+		status = exit_with(EXIT_USAGE, flags->program, &error);
+	else
+		status = conclude(options, &result, flags);
+	if (progress_close(&progress, &metrics_error) < 0 && status != EXIT_USAGE)
+		status = exit_with(EXIT_USAGE, flags->program, &metrics_error);
+	free(result.measured);
+	return status;
+}
+
+/* What the command line says; the table below writes it. */
+static struct load_options options;
+
+static struct flag table[] = {
+	STACK_FLAGS(&options.stack),
+	{.name = "connect",
+	 .kind = &flag_endpoint,
+	 .value = &options.connect,
+	 .initial = "127.0.0.1:7878",
+	 .about = "the server"},
+	{.name = "connections",
+	 .kind = &flag_count,
+	 .value = &options.connections,
+	 .initial = "64",
+	 .min = 1,
+	 .max = STACK_WORKERS_MAX * LIMIT_CONN_MAX,
+	 .about = "connections, shared among the workers"},
+	{.name = "depth",
+	 .kind = &flag_count,
+	 .value = &options.depth,
+	 .initial = "1",
+	 .min = 1,
+	 .max = LIMIT_DEPTH_MAX,
+	 .about = "requests outstanding on each connection"},
+	{.name = "request-bytes",
+	 .kind = &flag_bytes,
+	 .value = &options.request_bytes,
+	 .initial = "256",
+	 .max = BODY_BYTES_MAX,
+	 .about = "body bytes of each request"},
+	{.name = "refill",
+	 .kind = &flag_choice,
+	 .value = &options.refill,
+	 .choices = refill_names,
+	 .initial = "window",
+	 .about = "write a request for each response, or a window when all are answered"},
+	{.name = "handler",
+	 .kind = &flag_handler,
+	 .value = &options.handler,
+	 .initial = "respond",
+	 .about = "what the server is to answer with"},
+	{.name = "response-bytes",
+	 .kind = &flag_bytes,
+	 .value = &options.response_bytes,
+	 .initial = "64",
+	 .max = BODY_BYTES_MAX,
+	 .about = "respond: body bytes expected of each response"},
+	{.name = "warmup",
+	 .kind = &flag_duration,
+	 .value = &options.warmup_ns,
+	 .initial = "1s",
+	 .max = 600 * CLOCK_SECOND_NS,
+	 .about = "time before the measured window"},
+	{.name = "duration",
+	 .kind = &flag_duration,
+	 .value = &options.duration_ns,
+	 .initial = "3s",
+	 .min = 10 * CLOCK_MS_NS,
+	 .max = 86400 * CLOCK_SECOND_NS,
+	 .about = "length of the measured window"},
+	{.name = "connect-timeout",
+	 .kind = &flag_duration,
+	 .value = &options.connect_timeout_ns,
+	 .initial = "5s",
+	 .min = CLOCK_MS_NS,
+	 .max = 600 * CLOCK_SECOND_NS,
+	 .about = "time for all connections to come about"},
+	{.name = "stall-timeout",
+	 .kind = &flag_duration,
+	 .value = &options.stall_timeout_ns,
+	 .initial = "5s",
+	 .min = CLOCK_MS_NS,
+	 .max = 600 * CLOCK_SECOND_NS,
+	 .about = "time without any response after which the run has failed"},
+	{.name = "json",
+	 .kind = &flag_text,
+	 .value = &options.json,
+	 .about = "write the result to this file"},
+	{.name = "metrics",
+	 .kind = &flag_text,
+	 .value = &options.metrics,
+	 .about = "append a line of JSON each 0.5 s to this file"},
+	{.name = "hgrm",
+	 .kind = &flag_text,
+	 .value = &options.hgrm,
+	 .about = "write the service time's percentile spectrum (HdrHistogram's text) to "
+		  "this file"},
+};
+
+int verb_load(int argc, char **argv)
+{
+	struct flags flags = {.program = "weir load",
+			      .about = "Loads a server in a closed loop and verifies every "
+				       "response to its last byte.",
+			      .table = table,
+			      .count = sizeof(table) / sizeof(table[0])};
+	struct tp_error error;
+	int status;
+
+	if (!flags_accept(&flags, argc, argv, &status))
+		return status;
+	if (prepare(&options, &flags, &error) < 0)
+		return exit_with(EXIT_USAGE, flags.program, &error);
+	flags_print_config(&flags, stdout);
+	status = load(&options, &flags);
+	bodies_destroy(&options.bodies);
+	return status;
+}

@@ -1,0 +1,121 @@
+#include "apps/serve/serve.h"
+
+#include "apps/common/json.h"
+#include "apps/common/process.h"
+#include "dataplane/core/clock.h"
+
+#include <unistd.h>
+
+void serve_copy_add(struct serve_copy *sum, const struct serve_copy *copy)
+{
+	stack_copy_add(&sum->transport, &copy->transport);
+#define X(name, meaning) sum->server.name += copy->server.name;
+	SERVER_COUNTERS(X)
+#undef X
+	sum->server.busy.turns += copy->server.busy.turns;
+	sum->server.busy.busy_turns += copy->server.busy.busy_turns;
+	sum->server.busy.busy_ns += copy->server.busy.busy_ns;
+	sum->server.busy.empty_ns += copy->server.busy.empty_ns;
+	sum->server.busy.waited_ns += copy->server.busy.waited_ns;
+}
+
+static json_t *server_to_json(const struct server_counters *server)
+{
+	json_t *object = json_object();
+
+#define X(name, meaning) json_object_set_new(object, #name, json_count(server->name));
+	SERVER_COUNTERS(X)
+#undef X
+	return object;
+}
+
+static json_t *busy_to_json(const struct busy *busy)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "turns", json_count(busy->turns));
+	json_object_set_new(object, "busy_turns", json_count(busy->busy_turns));
+	json_object_set_new(object, "busy_ns", json_count(busy->busy_ns));
+	json_object_set_new(object, "empty_ns", json_count(busy->empty_ns));
+	json_object_set_new(object, "waited_ns", json_count(busy->waited_ns));
+	return object;
+}
+
+json_t *serve_copy_to_json(const struct serve_options *options, const struct serve_copy *sum)
+{
+	json_t *object = json_object();
+
+	json_object_set_new(object, "now_ns", json_count(clock_now_ns()));
+	json_object_set_new(
+		object, "transport",
+		stack_counters_to_json(options->stack.stack->ops, &sum->transport.counters));
+	json_object_set_new(object, "details", stack_details_to_json(&sum->transport));
+	json_object_set_new(object, "server", server_to_json(&sum->server));
+	json_object_set_new(object, "busy", busy_to_json(&sum->server.busy));
+	json_object_set_new(object, "process", process_to_json());
+	json_object_set_new(object, "cpu", process_cpus_to_json(&options->stack.cpus));
+	return object;
+}
+
+json_t *serve_ready_to_json(const struct serve_options *options)
+{
+	const struct stack_options *stack = &options->stack;
+	json_t *object = json_object(), *cpus = json_array();
+	char listen[ADDRESS_TEXT_BYTES];
+
+	for (unsigned i = 0; i < stack->cpus.count; i++)
+		json_array_append_new(cpus, json_integer(stack->cpus.cpu[i]));
+	json_object_set_new(object, "listen", json_text(address_print(&options->listen, listen)));
+	json_object_set_new(object, "stack", json_text(stack->stack->name));
+	json_object_set_new(object, "device", json_text(stack->device));
+	json_object_set_new(object, "workers", json_integer(stack->workers));
+	json_object_set_new(object, "cpus", cpus);
+	json_object_set_new(object, "pid", json_integer(getpid()));
+	json_object_set_new(object, "delivery", json_text(options->delivery_name));
+	json_object_set_new(object, "handler", json_text(options->handler_name));
+	json_object_set_new(object, "response_bytes", json_integer(options->response_bytes));
+	json_object_set_new(object, "wait", json_text(stack->block ? "block" : "spin"));
+	json_object_set_new(object, "hugepages", stack_hugepages_to_json(stack));
+	json_object_set_new(object, "capabilities",
+			    stack_capabilities_to_json(stack->stack->ops->capabilities));
+	return object;
+}
+
+/* One line of the summary; "unknown" for a counter that the stack does not keep. */
+static void print_counter(const struct serve_options *options, const struct serve_copy *sum,
+			  enum tp_counter counter)
+{
+	if (options->stack.stack->ops->counters_known >> counter & 1)
+		printf("%-22s %llu\n", tp_counter_name(counter),
+		       (unsigned long long)tp_counter_value(&sum->transport.counters, counter));
+	else
+		printf("%-22s unknown to this stack\n", tp_counter_name(counter));
+}
+
+static void print_ratio(const char *name, uint64_t of, uint64_t per)
+{
+	if (per)
+		printf("%-22s %.2f\n", name, (double)of / (double)per);
+	else
+		printf("%-22s n/a (n=0)\n", name);
+}
+
+void serve_print_summary(const struct serve_options *options, const struct serve_copy *sum)
+{
+	const struct server_counters *server = &sum->server;
+	const struct tp_counters *transport = &sum->transport.counters;
+
+#define X(name, meaning) printf("%-22s %llu\n", #name, (unsigned long long)server->name);
+	SERVER_COUNTERS(X)
+#undef X
+	print_counter(options, sum, TP_COUNT_writes);
+	print_ratio("bytes_per_write", transport->written_bytes, transport->writes);
+	print_ratio("responses_per_write", server->responses, transport->writes);
+	print_counter(options, sum, TP_COUNT_segments_out);
+	print_counter(options, sum, TP_COUNT_syscalls);
+	print_counter(options, sum, TP_COUNT_bursts_out);
+	print_counter(options, sum, TP_COUNT_polls);
+	print_counter(options, sum, TP_COUNT_empty_polls);
+	print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
+	fflush(stdout);
+}

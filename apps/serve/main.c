@@ -1,0 +1,192 @@
+#include "apps/common/exit.h"
+#include "apps/common/json.h"
+#include "apps/common/pipeline_flags.h"
+#include "apps/serve/serve.h"
+#include "apps/weir/verbs.h"
+#include "dataplane/core/limits.h"
+#include "dataplane/proto/frame.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+/* Longest time that a snapshot waits for a worker. */
+#define ANSWER_NS (2 * CLOCK_SECOND_NS)
+
+/* Makes the parts of the configuration that hang together agree. */
+static int resolve(struct serve_options *options, struct flags *flags, char *listen,
+		   struct tp_error *error)
+{
+	int rc = stack_resolve(&options->stack, flags, false, error);
+
+	if (rc < 0)
+		return rc;
+	options->delivery_name = flags_find(flags, "delivery")->text;
+	options->handler_name = flags_find(flags, "handler")->text;
+	if (options->stack.address.ip && !flags_find(flags, "listen")->given) {
+		options->listen.ip = options->stack.address.ip;
+		flags_resolve(flags, "listen", address_print(&options->listen, listen));
+	}
+	return 0;
+}
+
+static void stop_workers(struct serve_worker *workers, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		worker_stop(&workers[i].worker);
+	for (unsigned i = 0; i < count; i++)
+		worker_join(&workers[i].worker);
+}
+
+/* Starts all workers one after the other; on failure none is left. */
+static int start_workers(const struct serve_options *options, struct serve_worker *workers,
+			 struct tp_error *error)
+{
+	for (unsigned i = 0; i < options->stack.workers; i++) {
+		workers[i].options = options;
+		if (worker_start(&workers[i].worker, serve_worker_run, (uint16_t)i,
+				 options->stack.cpus.cpu[i], error) < 0) {
+			stop_workers(workers, i);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/*
+ * Asks every worker for its accounts and sums what they answer; one that does not is told on
+ * stderr.
+ */
+static void print_snapshot(const struct serve_options *options, struct serve_worker *workers)
+{
+	struct serve_copy *sum = calloc(1, sizeof(*sum));
+
+	if (!sum)
+		return;
+	for (unsigned i = 0; i < options->stack.workers; i++)
+		worker_ask(&workers[i].worker);
+	for (unsigned i = 0; i < options->stack.workers; i++) {
+		if (worker_await(&workers[i].worker, ANSWER_NS))
+			serve_copy_add(sum, &workers[i].copy);
+		else
+			fprintf(stderr,
+				"weir serve: worker %u did not answer; the snapshot lacks it\n", i);
+	}
+	json_print_line(stdout, "snapshot", serve_copy_to_json(options, sum));
+	free(sum);
+}
+
+/* Serves signals until one asks for the end or every worker is gone. */
+static void wait_for_end(const struct serve_options *options, struct serve_worker *workers,
+			 const sigset_t *signals)
+{
+	for (;;) {
+		int signal_number = sigwaitinfo(signals, NULL);
+
+		if (signal_number == SIGINT || signal_number == SIGTERM)
+			return;
+		if (signal_number == SIGUSR1)
+			print_snapshot(options, workers);
+	}
+}
+
+static void print_final(const struct serve_options *options, const struct serve_worker *workers)
+{
+	struct serve_copy *sum = calloc(1, sizeof(*sum));
+
+	if (!sum)
+		return;
+	for (unsigned i = 0; i < options->stack.workers; i++) {
+		serve_copy_add(sum, &workers[i].copy);
+		if (!workers[i].drained)
+			fprintf(stderr,
+				"weir serve: worker %u reset connections that did not end in "
+				"time\n",
+				i);
+	}
+	serve_print_summary(options, sum);
+	json_print_line(stdout, "final", serve_copy_to_json(options, sum));
+	free(sum);
+}
+
+static int serve(const struct serve_options *options, struct tp_error *error)
+{
+	struct serve_worker *workers = calloc(options->stack.workers, sizeof(*workers));
+	sigset_t signals;
+
+	if (!workers)
+		return tp_fail(error, -ENOMEM, "no memory for %u workers", options->stack.workers);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	clock_start();
+	if (cpus_bind(&options->stack.cpus, error) < 0 ||
+	    start_workers(options, workers, error) < 0) {
+		free(workers);
+		return -1;
+	}
+	json_print_line(stdout, "ready", serve_ready_to_json(options));
+	wait_for_end(options, workers, &signals);
+	stop_workers(workers, options->stack.workers);
+	print_final(options, workers);
+	free(workers);
+	return 0;
+}
+
+/* What the command line says; the table below writes it. */
+static struct serve_options options;
+
+static struct flag table[] = {
+	STACK_FLAGS(&options.stack),
+	{.name = "listen",
+	 .kind = &flag_endpoint,
+	 .value = &options.listen,
+	 .initial = "127.0.0.1:7878",
+	 .about = "where to listen; with --address, there"},
+	{.name = "delivery",
+	 .kind = &flag_delivery,
+	 .value = &options.delivery,
+	 .initial = "immediate",
+	 .about = "when queued responses are written"},
+	{.name = "handler",
+	 .kind = &flag_handler,
+	 .value = &options.handler,
+	 .initial = "respond",
+	 .about = "what a request is answered with"},
+	{.name = "response-bytes",
+	 .kind = &flag_bytes,
+	 .value = &options.response_bytes,
+	 .initial = "64",
+	 .max = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN,
+	 .about = "respond: body bytes of each response"},
+	{.name = "conn-max",
+	 .kind = &flag_count,
+	 .value = &options.conn_max,
+	 .initial = "1024",
+	 .min = 1,
+	 .max = LIMIT_CONN_MAX,
+	 .about = "connections that one worker may have"},
+};
+
+int verb_serve(int argc, char **argv)
+{
+	struct flags flags = {.program = "weir serve",
+			      .about = "Serves framed requests until SIGINT or SIGTERM; SIGUSR1 "
+				       "prints a snapshot.",
+			      .table = table,
+			      .count = sizeof(table) / sizeof(table[0])};
+	char listen[ADDRESS_TEXT_BYTES];
+	struct tp_error error;
+	int status;
+
+	if (!flags_accept(&flags, argc, argv, &status))
+		return status;
+	if (resolve(&options, &flags, listen, &error) < 0)
+		return exit_with(EXIT_USAGE, flags.program, &error);
+	flags_print_config(&flags, stdout);
+	if (serve(&options, &error) < 0)
+		return exit_with(EXIT_USAGE, flags.program, &error);
+	return EXIT_PASS;
+}

@@ -1,0 +1,60 @@
+/*
+ * serve: the server program: what it is told, and one worker of it.
+ *
+ * The main thread parses flags, starts the workers one after the other, and then only waits for
+ * signals. Each worker owns an instance and a pipeline and copies its accounts out when it is
+ * asked (apps/common/worker.h).
+ */
+#ifndef WEIR_APPS_SERVE_H
+#define WEIR_APPS_SERVE_H
+
+#include "apps/common/stack.h"
+#include "apps/common/worker.h"
+#include "dataplane/core/clock.h"
+#include "dataplane/pipeline/server.h"
+
+#include <jansson.h>
+
+/* Time that draining may take, ns. */
+#define SERVE_DRAIN_NS (5ull * CLOCK_SECOND_NS)
+
+struct serve_options {
+	struct stack_options stack;
+	struct tp_addr listen;
+	struct delivery delivery;
+	const char *delivery_name;
+	enum handler_kind handler;
+	const char *handler_name;
+	uint32_t response_bytes;
+	uint32_t conn_max;
+};
+
+/* What a worker copies out, or the sum over workers. */
+struct serve_copy {
+	struct stack_copy transport;
+	struct server_counters server;
+};
+
+struct serve_worker {
+	struct worker worker; /* first */
+	const struct serve_options *options;
+	/* The worker's until it has answered, then the main thread's until it asks again. */
+	struct serve_copy copy;
+	bool drained; /* every connection ended within the bound; valid once joined */
+};
+
+/* A worker's body: opens, listens, serves until stopped, drains. */
+void serve_worker_run(struct worker *worker);
+
+void serve_copy_add(struct serve_copy *sum, const struct serve_copy *copy);
+
+/* The object of the lines `snapshot` and `final`. */
+json_t *serve_copy_to_json(const struct serve_options *options, const struct serve_copy *sum);
+
+/* The object of the line `ready`. */
+json_t *serve_ready_to_json(const struct serve_options *options);
+
+/* The summary for people. */
+void serve_print_summary(const struct serve_options *options, const struct serve_copy *sum);
+
+#endif

@@ -1,0 +1,68 @@
+#include "apps/common/exit.h"
+#include "apps/weir/verbs.h"
+#include "dataplane/core/nearest.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+struct verb {
+	const char *name;
+	const char *about;
+	int (*run)(int argc, char **argv);
+};
+
+static const struct verb verbs[] = {
+	{.name = "stacks",
+	 .about = "every stack and what it can do, or why it is absent",
+	 .run = verb_stacks},
+	{.name = "serve", .about = "serve framed requests over a stack", .run = verb_serve},
+	{.name = "load",
+	 .about = "load a server in a closed loop, verify every answer",
+	 .run = verb_load},
+};
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+static void print_help(FILE *to)
+{
+	fprintf(to, "usage: weir VERB [--FLAG VALUE]...\n\n");
+	for (unsigned i = 0; i < VERB_COUNT; i++)
+		fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
+	fprintf(to,
+		"\n`weir VERB --help` lists a verb's flags.\n"
+		"Exit status: 0 pass, 1 gate failed, 2 inconclusive, 3 invalid or failed samples, "
+		"4 usage or refusal.\n");
+}
+
+static int refuse_verb(const char *name)
+{
+	const char *names[VERB_COUNT];
+
+	for (unsigned i = 0; i < VERB_COUNT; i++)
+		names[i] = verbs[i].name;
+	fprintf(stderr, "weir: unknown verb '%s'; did you mean '%s'? `weir --help` lists all\n",
+		name, nearest_of(name, names, VERB_COUNT));
+	return EXIT_USAGE;
+}
+
+static bool asks_for_help(const char *word)
+{
+	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || asks_for_help(argv[1])) {
+		print_help(argc < 2 ? stderr : stdout);
+		return argc < 2 ? EXIT_USAGE : EXIT_PASS;
+	}
+	/* A file at its size limit and a reader that went away are errors that write returns. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	for (unsigned i = 0; i < VERB_COUNT; i++)
+		if (strcmp(verbs[i].name, argv[1]) == 0)
+			return verbs[i].run(argc - 1, argv + 1);
+	return refuse_verb(argv[1]);
+}

@@ -1,0 +1,14 @@
+/*
+ * verbs: what `weir` can do, one function a verb.
+ *
+ * Each lives in its own folder apps/NAME and has a row in the table of main.c. argv[0] is the
+ * verb's name. The result is the exit status (apps/common/exit.h).
+ */
+#ifndef WEIR_APPS_VERBS_H
+#define WEIR_APPS_VERBS_H
+
+int verb_stacks(int argc, char **argv);
+int verb_serve(int argc, char **argv);
+int verb_load(int argc, char **argv);
+
+#endif

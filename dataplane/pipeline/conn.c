@@ -1,0 +1,277 @@
+#include "dataplane/pipeline/conn.h"
+
+#include "dataplane/core/check.h"
+#include "dataplane/core/limits.h"
+
+#include <string.h>
+
+/* What one step of the machine asks of the visit. */
+enum step {
+	STEP_ON,    /* take the next step */
+	STEP_WAIT,  /* input or send memory is short */
+	STEP_YIELD, /* the turn's share is used up */
+};
+
+/* Legal transitions: bit (1 << to) in the row of `from`. */
+static const uint8_t conn_transitions[CONN_STATE_COUNT] = {
+	[CONN_HEAD] = 1 << CONN_BODY | 1 << CONN_RESPOND | 1 << CONN_REJECT | 1 << CONN_ENDED,
+	[CONN_BODY] = 1 << CONN_RESPOND | 1 << CONN_ENDED,
+	[CONN_RESPOND] = 1 << CONN_HEAD | 1 << CONN_ENDED,
+	[CONN_REJECT] = 1 << CONN_ENDED,
+};
+
+static void set_state(struct conn *conn, enum conn_state to)
+{
+	ASSERT(conn_transitions[conn->state] & 1 << to);
+	conn->state = to;
+}
+
+void conn_init(struct conn *conn, struct tp_conn *handle)
+{
+	*conn = (struct conn){.handle = handle, .state = CONN_HEAD};
+	list_init(&conn->all);
+	list_init(&conn->ready);
+	list_init(&conn->lingering);
+}
+
+static void write_queued(struct conn_world *world, struct conn *conn)
+{
+	if (conn->queued_bytes == 0)
+		return;
+	conn->queued_bytes = 0;
+	tp_flush(world->tp, conn->handle);
+}
+
+void conn_abort(struct conn_world *world, struct conn *conn)
+{
+	conn->aborted = true;
+	conn->state = CONN_ENDED; /* legal from every state */
+	tp_abort(world->tp, conn->handle);
+}
+
+/* Ends our side behind everything committed. */
+static enum step end(struct conn_world *world, struct conn *conn)
+{
+	write_queued(world, conn);
+	tp_finish(world->tp, conn->handle);
+	set_state(conn, CONN_ENDED);
+	return STEP_ON;
+}
+
+/* The request in hand can not be completed: the peer ended within it. */
+static enum step cut_short(struct conn_world *world, struct conn *conn)
+{
+	world->counters->cut_short++;
+	if (conn->state == CONN_RESPOND && !conn->head_due) {
+		/*
+		 * half a response is out: only a reset tells the peer that the rest will not come
+		 */
+		conn_abort(world, conn);
+		return STEP_WAIT;
+	}
+	return end(world, conn);
+}
+
+/* No complete head is there. */
+static enum step await_head(struct conn_world *world, struct conn *conn, size_t partial_bytes)
+{
+	if (!conn->peer_finished && !world->draining)
+		return STEP_WAIT;
+	return partial_bytes > 0 ? cut_short(world, conn) : end(world, conn);
+}
+
+static void begin_request(struct conn_world *world, struct conn *conn)
+{
+	const struct handler *handler = &world->config.handler;
+
+	world->counters->requests++;
+	world->counters->request_bytes += conn->request.body_bytes;
+	conn->request_left = conn->request.body_bytes;
+	conn->response_left = handler_response_bytes(handler, conn->request.body_bytes);
+	conn->head_due = true;
+	set_state(conn, handler_uses_body(handler) ? CONN_RESPOND : CONN_BODY);
+}
+
+static enum step step_head(struct conn_world *world, struct conn *conn, struct span_reader *reader,
+			   unsigned *share)
+{
+	enum frame_status status;
+
+	if (*share == 0 && reader->left > 0)
+		return STEP_YIELD;
+	status = frame_decode(reader, world->config.frame_max, &conn->request);
+	switch (status) {
+	case FRAME_OK:
+		(*share)--;
+		begin_request(world, conn);
+		return STEP_ON;
+	case FRAME_NEED_MORE:
+		return await_head(world, conn, reader->left);
+	case FRAME_TOO_SHORT:
+	case FRAME_TOO_LONG:
+		break;
+	}
+	conn->fault = status;
+	set_state(conn, CONN_REJECT);
+	return STEP_ON;
+}
+
+static enum step step_body(struct conn_world *world, struct conn *conn, struct span_reader *reader)
+{
+	size_t bytes = reader->left < conn->request_left ? reader->left : conn->request_left;
+
+	span_reader_skip(reader, bytes);
+	conn->request_left -= (uint32_t)bytes;
+	if (conn->request_left > 0)
+		return conn->peer_finished ? cut_short(world, conn) : STEP_WAIT;
+	set_state(conn, CONN_RESPOND);
+	return STEP_ON;
+}
+
+/* Lends room for `bytes`; where there is none, what is queued is written, so that room comes. */
+static unsigned reserve_or_write(struct conn_world *world, struct conn *conn, size_t bytes,
+				 struct room rooms[2])
+{
+	unsigned count = tp_reserve(world->tp, conn->handle, bytes, rooms);
+
+	if (count == 0) {
+		world->counters->stalls++;
+		write_queued(world, conn);
+	}
+	return count;
+}
+
+static void encode_head(struct room_writer *writer, const struct frame_head *head)
+{
+	uint8_t bytes[FRAME_HEAD_BYTES];
+	struct room piece = room_writer_piece(writer);
+
+	if (piece.bytes >= FRAME_HEAD_BYTES) {
+		frame_encode(piece.base, head);
+		room_writer_advance(writer, FRAME_HEAD_BYTES);
+		return;
+	}
+	frame_encode(bytes, head);
+	room_writer_put(writer, bytes, FRAME_HEAD_BYTES);
+}
+
+/* A response has been committed whole: the only place where the policy decides. */
+static void complete_response(struct conn_world *world, struct conn *conn)
+{
+	world->counters->responses++;
+	set_state(conn, CONN_HEAD);
+	if (delivery_due(&world->config.delivery, conn->queued_bytes))
+		write_queued(world, conn);
+}
+
+/*
+ * Produces the next chunk of the response; a response within LIMIT_CHUNK_BYTES is one chunk, head
+ * and all.
+ */
+static enum step step_respond(struct conn_world *world, struct conn *conn,
+			      struct span_reader *reader)
+{
+	const struct handler *handler = &world->config.handler;
+	size_t body =
+		conn->response_left < LIMIT_CHUNK_BYTES ? conn->response_left : LIMIT_CHUNK_BYTES;
+	size_t bytes = body + (conn->head_due ? FRAME_HEAD_BYTES : 0);
+	struct room_writer writer;
+	struct room rooms[2];
+	unsigned count;
+
+	if (handler_uses_body(handler) && reader->left < body)
+		return conn->peer_finished ? cut_short(world, conn) : STEP_WAIT;
+	count = reserve_or_write(world, conn, bytes, rooms);
+	if (count == 0)
+		return STEP_WAIT;
+	writer = room_writer_of(rooms, count);
+	if (conn->head_due)
+		encode_head(&writer, &(struct frame_head){.id = conn->request.id,
+							  .opcode = conn->request.opcode,
+							  .flags = FRAME_START | FRAME_END,
+							  .body_bytes = conn->response_left});
+	handler_produce(handler, reader, &writer, body);
+	tp_commit(world->tp, conn->handle, bytes);
+	conn->head_due = false;
+	conn->queued_bytes += bytes;
+	conn->response_left -= (uint32_t)body;
+	world->counters->response_bytes += body;
+	if (conn->response_left == 0)
+		complete_response(world, conn);
+	return STEP_ON;
+}
+
+static enum step step_reject(struct conn_world *world, struct conn *conn)
+{
+	const char *text = frame_status_text(conn->fault);
+	size_t text_bytes = strlen(text);
+	struct room_writer writer;
+	struct room rooms[2];
+	unsigned count = reserve_or_write(world, conn, FRAME_HEAD_BYTES + text_bytes, rooms);
+
+	if (count == 0)
+		return STEP_WAIT;
+	writer = room_writer_of(rooms, count);
+	encode_head(&writer, &(struct frame_head){.flags = FRAME_START | FRAME_END | FRAME_ERROR,
+						  .body_bytes = (uint32_t)text_bytes});
+	room_writer_put(&writer, (const uint8_t *)text, text_bytes);
+	tp_commit(world->tp, conn->handle, FRAME_HEAD_BYTES + text_bytes);
+	conn->queued_bytes += FRAME_HEAD_BYTES + text_bytes;
+	conn->linger_until_ns = world->now_ns + LIMIT_LINGER_NS;
+	world->counters->errors++;
+	return end(world, conn);
+}
+
+/* Drops what still comes in, within a bound, so that the error frame is not lost to a reset. */
+static enum step step_ended(struct conn_world *world, struct conn *conn, struct span_reader *reader)
+{
+	conn->dropped_bytes += reader->left;
+	span_reader_skip(reader, reader->left);
+	if (conn->dropped_bytes > LIMIT_LINGER_BYTES)
+		conn_abort(world, conn);
+	return STEP_WAIT;
+}
+
+static enum step take_step(struct conn_world *world, struct conn *conn, struct span_reader *reader,
+			   unsigned *share)
+{
+	switch (conn->state) {
+	case CONN_HEAD:
+		return step_head(world, conn, reader, share);
+	case CONN_BODY:
+		return step_body(world, conn, reader);
+	case CONN_RESPOND:
+		return step_respond(world, conn, reader);
+	case CONN_REJECT:
+		return step_reject(world, conn);
+	case CONN_ENDED:
+	case CONN_STATE_COUNT:
+		break;
+	}
+	return step_ended(world, conn, reader);
+}
+
+enum conn_visit conn_serve(struct conn_world *world, struct conn *conn)
+{
+	struct span spans[LIMIT_SPANS];
+	unsigned count = conn->aborted ? 0 : tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
+	struct span_reader reader = span_reader_of(spans, count);
+	unsigned share = world->config.turn_requests;
+	size_t lent = reader.left;
+	enum step step;
+
+	do
+		step = take_step(world, conn, &reader, &share);
+	while (step == STEP_ON);
+	if (conn->aborted)
+		return CONN_WAITS;
+	if (lent > reader.left)
+		tp_consume(world->tp, conn->handle, lent - reader.left);
+	write_queued(world, conn);
+	if (step == STEP_YIELD) {
+		world->counters->yields++;
+		return CONN_YIELDS;
+	}
+	/* a full array may hide more input, which brings no event of its own */
+	return count == LIMIT_SPANS && lent > reader.left ? CONN_YIELDS : CONN_WAITS;
+}

@@ -1,0 +1,363 @@
+#include "stacks/epoll/instance.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+void ep_set_state(struct ep_conn *conn, enum ep_state state)
+{
+	static const uint8_t ways[EP_STATE_COUNT] = {
+		[EP_FREE] = 1 << EP_CONNECTING | 1 << EP_OPEN,
+		[EP_CONNECTING] = 1 << EP_OPEN | 1 << EP_CLOSED,
+		[EP_OPEN] = 1 << EP_CLOSED,
+		[EP_CLOSED] = 1 << EP_FREE,
+	};
+
+	ASSERT(ways[conn->state] & 1 << state);
+	conn->state = (uint8_t)state;
+}
+
+struct ep_conn *ep_conn_begin(struct ep *ep, int fd, enum ep_state state)
+{
+	struct ep_conn *conn = slab_acquire(&ep->conns);
+	uint8_t *memory;
+
+	if (!conn)
+		return NULL;
+	memory = slab_at(&ep->rings, slab_index(&ep->conns, conn));
+	*conn = (struct ep_conn){.fd = fd, .generation = conn->generation + 1};
+	ring_init(&conn->recv, memory, ep->limits.recv_bytes);
+	ring_init(&conn->send, memory + ep->limits.recv_bytes, ep->limits.send_bytes);
+	list_init(&conn->ready);
+	list_init(&conn->marked);
+	list_init(&conn->pending);
+	list_init(&conn->live);
+	list_push(&ep->live, &conn->live);
+	ep_set_state(conn, state);
+	return conn;
+}
+
+/*
+ * Writability is watched only while somebody waits for it: a socket is nearly always writable, and
+ * epoll would report that alone each time that a byte had come and was already read.
+ */
+int ep_conn_watch(struct ep *ep, struct ep_conn *conn, int operation, bool writable)
+{
+	uint64_t generation = conn->generation & INT32_MAX; /* the top bit is EP_LISTENER_TAG's */
+	struct epoll_event event = {
+		.events = EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLET,
+		.data.u64 = generation << 32 | slab_index(&ep->conns, conn),
+	};
+
+	if (writable)
+		event.events |= EPOLLOUT;
+	conn->watches_writable = writable;
+	ep->counters.syscalls++;
+	return epoll_ctl(ep->epoll_fd, operation, conn->fd, &event) < 0 ? -errno : 0;
+}
+
+void ep_conn_release(struct ep *ep, struct ep_conn *conn)
+{
+	list_remove(&conn->pending);
+	list_remove(&conn->live);
+	ep_set_state(conn, EP_FREE);
+	slab_release(&ep->conns, conn);
+}
+
+void ep_conn_note(struct ep *ep, struct ep_conn *conn, uint16_t bits)
+{
+	conn->bits |= bits;
+	if (!list_linked(&conn->pending))
+		list_push(&ep->pending, &conn->pending);
+}
+
+/* A descriptor that is closed leaves the epoll set with it, so nothing is to be removed there. */
+void ep_conn_retire(struct ep *ep, struct ep_conn *conn, enum tp_reason reason)
+{
+	if (reason == TP_ABORTED) {
+		socket_reset(conn->fd, &ep->counters.syscalls);
+	} else {
+		close(conn->fd);
+		ep->counters.syscalls++;
+	}
+	conn->fd = -1;
+	conn->unread = false;
+	conn->wanted_bytes = 0;
+	conn->reason = reason;
+	list_remove(&conn->ready);
+	list_remove(&conn->marked);
+	ep_set_state(conn, EP_CLOSED);
+	ep->counters.closed++;
+	ep_conn_note(ep, conn, TP_CLOSED);
+}
+
+/* --- receiving --- */
+
+bool ep_conn_check(struct ep *ep, struct ep_conn *conn)
+{
+	int error_number = conn->broken ? socket_error(conn->fd, &ep->counters.syscalls) : 0;
+
+	conn->broken = false;
+	if (error_number)
+		ep_conn_retire(ep, conn, socket_reason(error_number));
+	return error_number == 0;
+}
+
+/*
+ * The peer ended its side and all it sent is in the ring. An error behind the end is not shown by
+ * any further read, so it is asked for.
+ */
+static void peer_ended(struct ep *ep, struct ep_conn *conn)
+{
+	conn->unread = false;
+	if (!conn->peer_ended)
+		ep_conn_note(ep, conn, TP_FINISHED);
+	conn->peer_ended = true;
+	if (ep_conn_check(ep, conn) && conn->ended)
+		ep_conn_retire(ep, conn, TP_DONE);
+}
+
+/* No bytes, no end. If the kernel had reported an error that is not there, a writer may go on. */
+static void drained(struct ep *ep, struct ep_conn *conn)
+{
+	conn->unread = conn->doubtful = false;
+	if (conn->broken && ep_conn_check(ep, conn) && conn->blocked)
+		ep_conn_send(ep, conn);
+}
+
+static void receive_failed(struct ep *ep, struct ep_conn *conn, int error_number)
+{
+	if (error_number == EAGAIN)
+		drained(ep, conn);
+	else if (error_number != EINTR)
+		ep_conn_retire(ep, conn, socket_reason(error_number));
+}
+
+/*
+ * Less than asked for means that the kernel has no more: what comes later is a new edge. Not so at
+ * a mark of urgent data, and behind the last byte stands an end that only a further call shows.
+ */
+static void received(struct ep *ep, struct ep_conn *conn, uint32_t bytes, uint32_t asked)
+{
+	ring_commit(&conn->recv, bytes);
+	ep->counters.received_bytes += bytes;
+	ep->details.reads++;
+	ep->moved = true;
+	if (bytes < asked && !conn->doubtful)
+		conn->unread = false;
+	ep_conn_note(ep, conn, TP_READABLE);
+}
+
+static ssize_t receive_into(int fd, struct room rooms[2], unsigned count)
+{
+	struct iovec pieces[2] = {{rooms[0].base, rooms[0].bytes}, {rooms[1].base, rooms[1].bytes}};
+
+	return count == 1 ? recv(fd, rooms[0].base, rooms[0].bytes, 0) : readv(fd, pieces, 2);
+}
+
+void ep_conn_receive(struct ep *ep, struct ep_conn *conn)
+{
+	uint32_t asked = ring_free(&conn->recv);
+	struct room rooms[2];
+	ssize_t bytes = receive_into(conn->fd, rooms, ring_rooms(&conn->recv, asked, rooms));
+
+	ASSERT(asked > 0);
+	ep->counters.syscalls++;
+	if (bytes > 0)
+		received(ep, conn, (uint32_t)bytes, asked);
+	else if (bytes == 0)
+		peer_ended(ep, conn);
+	else
+		receive_failed(ep, conn, errno);
+	if (!conn->unread)
+		return;
+	if (ring_free(&conn->recv) > 0)
+		list_push(&ep->ready, &conn->ready);
+	else if (conn->broken)
+		ep_conn_check(ep, conn);
+}
+
+unsigned ep_peek(struct tp *tp, struct tp_conn *tp_conn, struct span *spans, unsigned room)
+{
+	struct ep_conn *conn = ep_conn_of(tp_conn);
+	struct span pieces[2];
+	unsigned count = ring_spans(&conn->recv, 0, ring_used(&conn->recv), pieces);
+
+	if (count > room)
+		count = room;
+	for (unsigned i = 0; i < count; i++)
+		spans[i] = pieces[i];
+	return count;
+}
+
+void ep_consume(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
+{
+	struct ep_conn *conn = ep_conn_of(tp_conn);
+
+	CHECK(bytes <= ring_used(&conn->recv));
+	ring_consume(&conn->recv, (uint32_t)bytes);
+	if (conn->unread && bytes > 0 && !list_linked(&conn->ready))
+		list_push(&ep_of(tp)->ready, &conn->ready);
+}
+
+/* --- sending --- */
+
+/* Tells a writer that was refused, once its bytes are free. */
+static void offer_room(struct ep *ep, struct ep_conn *conn)
+{
+	if (conn->wanted_bytes == 0 || ring_free(&conn->send) < conn->wanted_bytes)
+		return;
+	conn->wanted_bytes = 0;
+	ep_conn_note(ep, conn, TP_WRITABLE);
+}
+
+/* Ends our side once all has left. If the peer's side has ended too, closing does both. */
+static void end_if_due(struct ep *ep, struct ep_conn *conn)
+{
+	if (!conn->finishing || conn->ended || conn->state != EP_OPEN || ring_used(&conn->send) > 0)
+		return;
+	conn->ended = true;
+	if (conn->peer_ended) {
+		ep_conn_retire(ep, conn, TP_DONE);
+		return;
+	}
+	/* It can only fail on a connection that is broken, which epoll reports too. */
+	shutdown(conn->fd, SHUT_WR);
+	ep->counters.syscalls++;
+}
+
+/*
+ * An emptied ring starts again at its base, but not under a room that is lent: its bytes will be
+ * committed where they stand.
+ */
+static void sent(struct ep *ep, struct ep_conn *conn, uint32_t bytes)
+{
+	if (conn->lent_bytes == 0)
+		ring_consume(&conn->send, bytes);
+	else
+		conn->send.head += bytes;
+	ep->moved = true;
+	offer_room(ep, conn);
+}
+
+static ssize_t send_spans(int fd, struct span spans[2], unsigned count)
+{
+	struct iovec pieces[2] = {{(void *)spans[0].base, spans[0].bytes},
+				  {(void *)spans[1].base, spans[1].bytes}};
+	struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+
+	if (count == 1)
+		return send(fd, spans[0].base, spans[0].bytes, MSG_NOSIGNAL);
+	return sendmsg(fd, &message, MSG_NOSIGNAL);
+}
+
+/*
+ * The kernel took less than was offered. Who was blocked once will be again, so the watch stays; if
+ * there is room again by now, setting it reports that.
+ */
+static void block(struct ep *ep, struct ep_conn *conn)
+{
+	conn->blocked = true;
+	ep->details.short_writes++;
+	if (!conn->watches_writable && ep_conn_watch(ep, conn, EPOLL_CTL_MOD, true) < 0)
+		ep_conn_retire(ep, conn, TP_FAILED);
+}
+
+void ep_conn_send(struct ep *ep, struct ep_conn *conn)
+{
+	uint32_t offered = ring_used(&conn->send);
+	struct span spans[2];
+	ssize_t bytes;
+
+	if (offered > 0) {
+		bytes = send_spans(conn->fd, spans, ring_spans(&conn->send, 0, offered, spans));
+		ep->counters.syscalls++;
+		if (bytes < 0 && errno != EAGAIN) {
+			ep_conn_retire(ep, conn, socket_reason(errno));
+			return;
+		}
+		conn->blocked = false;
+		if (bytes > 0)
+			sent(ep, conn, (uint32_t)bytes);
+		if (bytes < offered)
+			block(ep, conn);
+	}
+	end_if_due(ep, conn);
+}
+
+unsigned ep_reserve(struct tp *tp, struct tp_conn *tp_conn, size_t bytes, struct room rooms[2])
+{
+	struct ep_conn *conn = ep_conn_of(tp_conn);
+	struct ep *ep = ep_of(tp);
+
+	ASSERT(bytes > 0 && bytes <= ep->limits.send_bytes);
+	conn->lent_bytes = 0;
+	if (conn->state == EP_CLOSED || conn->finishing)
+		return 0;
+	if (ring_free(&conn->send) < bytes) {
+		conn->wanted_bytes = (uint32_t)bytes;
+		ep->counters.reserves_refused++;
+		return 0;
+	}
+	conn->lent_bytes = (uint32_t)bytes;
+	return ring_rooms(&conn->send, conn->lent_bytes, rooms);
+}
+
+void ep_commit(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
+{
+	struct ep_conn *conn = ep_conn_of(tp_conn);
+
+	if (conn->state == EP_CLOSED || conn->finishing)
+		return;
+	CHECK(bytes <= conn->lent_bytes);
+	conn->lent_bytes = 0;
+	if (bytes == 0)
+		return;
+	ring_commit(&conn->send, (uint32_t)bytes);
+	conn->marked_bytes += (uint32_t)bytes;
+	if (!list_linked(&conn->marked))
+		list_push(&ep_of(tp)->marked, &conn->marked);
+}
+
+void ep_flush(struct tp *tp, struct tp_conn *tp_conn)
+{
+	struct ep_conn *conn = ep_conn_of(tp_conn);
+	struct ep *ep = ep_of(tp);
+	uint32_t bytes = conn->marked_bytes;
+
+	if (bytes == 0 || conn->state == EP_CLOSED)
+		return;
+	conn->marked_bytes = 0;
+	list_remove(&conn->marked);
+	ep->counters.writes++;
+	ep->counters.written_bytes += bytes;
+	if (bytes > ep->counters.largest_write_bytes)
+		ep->counters.largest_write_bytes = bytes;
+	if (conn->state == EP_OPEN && !conn->blocked)
+		ep_conn_send(ep, conn);
+}
+
+/* --- ending --- */
+
+void ep_finish(struct tp *tp, struct tp_conn *tp_conn)
+{
+	struct ep_conn *conn = ep_conn_of(tp_conn);
+
+	conn->finishing = true;
+	conn->lent_bytes = 0;
+	end_if_due(ep_of(tp), conn);
+}
+
+void ep_abort(struct tp *tp, struct tp_conn *tp_conn)
+{
+	struct ep_conn *conn = ep_conn_of(tp_conn);
+	struct ep *ep = ep_of(tp);
+
+	if (conn->state != EP_CLOSED)
+		ep_conn_retire(ep, conn, TP_ABORTED);
+	if (!(conn->bits & TP_CLOSED))
+		return; /* its last event was already returned */
+	conn->bits = TP_CLOSED;
+	conn->reason = TP_ABORTED;
+}

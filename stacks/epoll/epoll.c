@@ -1,0 +1,241 @@
+#include "stacks/epoll/epoll.h"
+
+#include "stacks/epoll/instance.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_power_of_two(uint32_t value)
+{
+	return value > 0 && (value & (value - 1)) == 0;
+}
+
+static int check_limits(const struct tp_limits *limits, struct tp_error *error)
+{
+	if (limits->conn_max == 0 || limits->conn_max > LIMIT_CONN_MAX)
+		return tp_fail(error, -EINVAL,
+			       "epoll: %u connections asked for; 1 to %d are possible",
+			       limits->conn_max, LIMIT_CONN_MAX);
+	if (!is_power_of_two(limits->recv_bytes) || !is_power_of_two(limits->send_bytes))
+		return tp_fail(error, -EINVAL,
+			       "epoll: receive and send memory (%u and %u bytes asked for) must be "
+			       "powers of two",
+			       limits->recv_bytes, limits->send_bytes);
+	return 0;
+}
+
+static int take_memory(struct ep *ep, struct tp_error *error)
+{
+	size_t ring_bytes = (size_t)ep->limits.recv_bytes + ep->limits.send_bytes;
+	int code = slab_create(&ep->conns, ep->limits.conn_max, sizeof(struct ep_conn));
+
+	if (code == 0)
+		code = slab_create(&ep->rings, ep->limits.conn_max, ring_bytes);
+	if (code < 0)
+		return tp_fail(error, code,
+			       "epoll: no memory for %u connections of %zu bytes; allow fewer",
+			       ep->limits.conn_max, ring_bytes);
+	return 0;
+}
+
+static void give_back(struct ep *ep)
+{
+	if (ep->epoll_fd >= 0)
+		close(ep->epoll_fd);
+	slab_destroy(&ep->rings);
+	slab_destroy(&ep->conns);
+	free(ep);
+}
+
+static struct ep *make_instance(const struct tp_config *config)
+{
+	struct ep *ep = calloc(1, sizeof(*ep));
+
+	if (!ep)
+		return NULL;
+	ep->base.ops = &epoll_ops;
+	ep->epoll_fd = -1;
+	ep->share = config->workers > 1;
+	ep->limits = config->limits;
+	list_init(&ep->ready);
+	list_init(&ep->marked);
+	list_init(&ep->pending);
+	list_init(&ep->released);
+	list_init(&ep->live);
+	return ep;
+}
+
+static int ep_open(const struct tp_config *config, struct tp **tp_out, struct tp_error *error)
+{
+	int code = socket_device_check("epoll", config->device, error);
+	struct ep *ep;
+
+	if (code == 0)
+		code = check_limits(&config->limits, error);
+	if (code < 0)
+		return code;
+	ep = make_instance(config);
+	if (!ep)
+		return tp_fail(error, -ENOMEM, "epoll: no memory for an instance");
+	code = take_memory(ep, error);
+	if (code == 0) {
+		ep->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+		ep->counters.syscalls++;
+		if (ep->epoll_fd < 0)
+			code = tp_fail(error, -errno, "epoll: cannot make an epoll descriptor: %s",
+				       strerror(errno));
+	}
+	if (code < 0) {
+		give_back(ep);
+		return code;
+	}
+	*tp_out = &ep->base;
+	return 0;
+}
+
+static int ep_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error *error)
+{
+	struct ep *ep = ep_of(tp);
+	struct epoll_event event = {
+		.events = EPOLLIN | EPOLLET,
+		.data.u64 = EP_LISTENER_TAG | ep->listener_count,
+	};
+	int fd, code;
+
+	if (ep->listener_count == SOCKET_LISTENERS)
+		return tp_fail(error, -ENOSPC, "epoll: an instance listens on at most %d addresses",
+			       SOCKET_LISTENERS);
+	fd = socket_listen(addr, ep->share, &ep->counters.syscalls, error);
+	if (fd < 0)
+		return fd;
+	ep->counters.syscalls++;
+	if (epoll_ctl(ep->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
+		code = tp_fail(error, -errno, "epoll: cannot watch a listener: %s",
+			       strerror(errno));
+		close(fd);
+		return code;
+	}
+	ep->listeners[ep->listener_count++] = (struct ep_listener){.fd = fd};
+	return 0;
+}
+
+/*
+ * Asks the kernel to report on a new attempt; what the network refused at once is told like what it
+ * refuses later.
+ */
+static int begin_connecting(struct ep *ep, struct ep_conn *conn, int verdict,
+			    struct tp_error *error)
+{
+	int code;
+
+	if (verdict) {
+		ep_conn_retire(ep, conn, socket_reason(verdict));
+		return 0;
+	}
+	code = ep_conn_watch(ep, conn, EPOLL_CTL_ADD, true);
+	if (code < 0) {
+		socket_reset(conn->fd, &ep->counters.syscalls);
+		ep_set_state(conn, EP_CLOSED);
+		ep_conn_release(ep, conn);
+		return tp_fail(error, code, "epoll: cannot watch a connection: %s",
+			       strerror(-code));
+	}
+	return 0;
+}
+
+static int ep_connect(struct tp *tp, const struct tp_addr *addr, void *user,
+		      struct tp_conn **conn_out, struct tp_error *error)
+{
+	struct ep *ep = ep_of(tp);
+	struct ep_conn *conn;
+	int verdict = 0;
+	int fd, code;
+
+	if (ep->conns.in_use == ep->limits.conn_max)
+		return tp_fail(error, -ENOBUFS, "epoll: all %u connections are in use; allow more",
+			       ep->limits.conn_max);
+	fd = socket_connect(addr, &verdict, &ep->counters.syscalls, error);
+	if (fd < 0)
+		return fd;
+	conn = ep_conn_begin(ep, fd, EP_CONNECTING);
+	conn->base.user = user;
+	code = begin_connecting(ep, conn, verdict, error);
+	if (code == 0)
+		*conn_out = &conn->base;
+	return code;
+}
+
+static void ep_close(struct tp *tp)
+{
+	struct ep *ep = ep_of(tp);
+	struct list *link;
+
+	while ((link = list_pop(&ep->live))) {
+		struct ep_conn *conn = list_member(link, struct ep_conn, live);
+
+		if (conn->state != EP_CLOSED)
+			ep_conn_retire(ep, conn, TP_ABORTED);
+		ep_conn_release(ep, conn);
+	}
+	for (unsigned i = 0; i < ep->listener_count; i++)
+		close(ep->listeners[i].fd);
+	give_back(ep);
+}
+
+static void ep_counters(const struct tp *tp, struct tp_counters *counters_out)
+{
+	const struct ep *ep = (const struct ep *)tp;
+	uint64_t *out = (uint64_t *)counters_out;
+
+	for (unsigned i = 0; i < TP_COUNTER_COUNT; i++)
+		if (epoll_ops.counters_known & 1ull << i)
+			out[i] = tp_counter_value(&ep->counters, i);
+}
+
+static unsigned ep_details(const struct tp *tp, struct tp_detail *details_out, unsigned room)
+{
+	const struct ep *ep = (const struct ep *)tp;
+	const struct tp_detail details[] = {
+#define X(name, meaning) {#name, ep->details.name},
+		EP_DETAILS(X)
+#undef X
+	};
+	unsigned count = sizeof(details) / sizeof(details[0]);
+
+	for (unsigned i = 0; i < count && i < room; i++)
+		details_out[i] = details[i];
+	return count;
+}
+
+const struct tp_ops epoll_ops = {
+	.name = "epoll",
+	.capabilities = TP_CAN_BLOCK | TP_SEGMENT_OFFLOAD | TP_REFUSAL_IS_KNOWN,
+	/*
+	 * copied_bytes stays unknown. We copy nothing ourselves, but the kernel copies each byte
+	 * within the call, where a stack of our own would count it: a 0 here would read as if
+	 * sockets were the ones without copies. Segments are the kernel's and it does not tell them
+	 * apart by connection for free.
+	 */
+	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
+			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
+			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |
+			  TP_KNOWS(written_bytes) | TP_KNOWS(largest_write_bytes) |
+			  TP_KNOWS(received_bytes) | TP_KNOWS(reserves_refused) |
+			  TP_KNOWS(syscalls),
+	.open = ep_open,
+	.listen = ep_listen,
+	.connect = ep_connect,
+	.close = ep_close,
+	.poll = ep_poll,
+	.peek = ep_peek,
+	.consume = ep_consume,
+	.reserve = ep_reserve,
+	.commit = ep_commit,
+	.flush = ep_flush,
+	.finish = ep_finish,
+	.abort = ep_abort,
+	.counters = ep_counters,
+	.details = ep_details,
+};

@@ -1,0 +1,211 @@
+/* Rules about finish, abort and close. */
+#include "tests/conformance/rules.h"
+#include "tests/conformance/world.h"
+#include "tests/support/suite.h"
+
+#include <string.h>
+
+static const struct tp_limits limits = {.conn_max = 16, .recv_bytes = 65536, .send_bytes = 65536};
+static struct world world;
+static uint8_t bytes[60000], back[60000];
+
+static bool open_one(struct seen **client, struct seen **server)
+{
+	if (!world_open(&world, &limits))
+		return false;
+	if (world_join(&world, client, server))
+		return true;
+	world_close(&world);
+	return false;
+}
+
+static void finish(struct seen *seen)
+{
+	tp_finish(seen->tp, seen->conn);
+}
+
+/* Both ends are to close as done, once. */
+static void expect_done(struct seen *client, struct seen *server)
+{
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+	CU_ASSERT_TRUE(world_until(&world, server, TP_CLOSED));
+	world_idle(&world);
+	CU_ASSERT_EQUAL(seen_count(client, TP_CLOSED), 1);
+	CU_ASSERT_EQUAL(seen_count(server, TP_CLOSED), 1);
+	CU_ASSERT_EQUAL(client->reason, TP_DONE);
+	CU_ASSERT_EQUAL(server->reason, TP_DONE);
+	CU_ASSERT_EQUAL(seen_count(client, TP_FINISHED), 1);
+	CU_ASSERT_EQUAL(seen_count(server, TP_FINISHED), 1);
+}
+
+void finish_delivers_first(void)
+{
+	struct seen *client, *server;
+
+	if (!open_one(&client, &server))
+		return;
+	fill_pattern(bytes, 20100, 9);
+	CU_ASSERT_TRUE(seen_write(client, bytes, 20000));
+	CU_ASSERT_TRUE(seen_commit(client, bytes + 20000, 100));
+	finish(client);
+	CU_ASSERT_TRUE(world_until(&world, server, TP_FINISHED));
+	CU_ASSERT_TRUE(world_read(&world, server, back, 20100));
+	CU_ASSERT_EQUAL(memcmp(bytes, back, 20100), 0);
+	CU_ASSERT_EQUAL(seen_readable(server), 0);
+	world_close(&world);
+}
+
+void half_closed_still_sends(void)
+{
+	struct seen *client, *server;
+
+	if (!open_one(&client, &server))
+		return;
+	finish(client);
+	CU_ASSERT_TRUE(world_until(&world, server, TP_FINISHED));
+	CU_ASSERT_FALSE(server->bits & TP_CLOSED);
+	fill_pattern(bytes, sizeof(bytes), 10);
+	CU_ASSERT_TRUE(world_transfer(&world, server, client, bytes, sizeof(bytes), 7000));
+	CU_ASSERT_FALSE(client->bits & (TP_CLOSED | TP_FINISHED));
+	finish(server);
+	expect_done(client, server);
+	world_close(&world);
+}
+
+void both_finished_is_done(void)
+{
+	struct seen *client, *server;
+
+	if (!open_one(&client, &server))
+		return;
+	finish(server);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_FINISHED));
+	world_idle(&world);
+	CU_ASSERT_FALSE(client->bits & TP_CLOSED);
+	CU_ASSERT_FALSE(server->bits & TP_CLOSED);
+	finish(client);
+	expect_done(client, server);
+	world_close(&world);
+}
+
+void finish_at_once_from_both(void)
+{
+	struct seen *client, *server;
+
+	if (!open_one(&client, &server))
+		return;
+	CU_ASSERT_TRUE(seen_write(client, bytes, 500));
+	CU_ASSERT_TRUE(seen_write(server, bytes, 700));
+	finish(client);
+	finish(server);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_READABLE | TP_FINISHED));
+	CU_ASSERT_TRUE(world_until(&world, server, TP_READABLE | TP_FINISHED));
+	expect_done(client, server);
+	world_close(&world);
+}
+
+void finish_twice_is_harmless(void)
+{
+	struct seen *client, *server;
+	struct room rooms[2];
+
+	if (!open_one(&client, &server))
+		return;
+	CU_ASSERT_TRUE(seen_write(client, bytes, 10));
+	finish(client);
+	finish(client);
+	CU_ASSERT_EQUAL(tp_reserve(client->tp, client->conn, 10, rooms), 0);
+	tp_flush(client->tp, client->conn);
+	CU_ASSERT_TRUE(world_until(&world, server, TP_FINISHED));
+	finish(client);
+	CU_ASSERT_EQUAL(seen_readable(server), 10);
+	finish(server);
+	expect_done(client, server);
+	world_close(&world);
+}
+
+void abort_resets(void)
+{
+	struct seen *client, *server;
+
+	if (!open_one(&client, &server))
+		return;
+	CU_ASSERT_TRUE(seen_write(client, bytes, 100));
+	CU_ASSERT_TRUE(world_until(&world, server, TP_READABLE));
+	tp_abort(client->tp, client->conn);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+	CU_ASSERT_TRUE(world_until(&world, server, TP_CLOSED));
+	world_idle(&world);
+	CU_ASSERT_EQUAL(seen_count(client, TP_CLOSED), 1);
+	CU_ASSERT_EQUAL(seen_count(server, TP_CLOSED), 1);
+	CU_ASSERT_EQUAL(client->reason, TP_ABORTED);
+	CU_ASSERT_EQUAL(server->reason, TP_RESET);
+	world_close(&world);
+}
+
+void abort_before_connected(void)
+{
+	struct seen *client, *other, *server;
+
+	if (!world_open(&world, &limits))
+		return;
+	client = world_connect(&world);
+	if (client) {
+		tp_abort(client->tp, client->conn);
+		CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+		world_idle(&world);
+		CU_ASSERT_EQUAL(seen_count(client, TP_CLOSED), 1);
+		CU_ASSERT_EQUAL(client->reason, TP_ABORTED);
+		world.accepted_count = 0;
+		CU_ASSERT_TRUE(world_join(&world, &other, &server));
+	}
+	world_close(&world);
+}
+
+void close_resets_the_rest(void)
+{
+	struct seen *client, *server;
+
+	if (!open_one(&client, &server))
+		return;
+	world.pair.server->ops->close(world.pair.server);
+	world.pair.server = NULL;
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+	CU_ASSERT_TRUE(client->reason == TP_RESET || client->reason == TP_LINK_DOWN);
+	CU_ASSERT_EQUAL(seen_count(client, TP_CLOSED), 1);
+	world_close(&world);
+}
+
+void unread_bytes_survive_finish(void)
+{
+	struct seen *client, *server;
+
+	if (!open_one(&client, &server))
+		return;
+	fill_pattern(bytes, 3000, 11);
+	CU_ASSERT_TRUE(seen_write(client, bytes, 3000));
+	finish(client);
+	CU_ASSERT_TRUE(world_until(&world, server, TP_FINISHED));
+	world_idle(&world);
+	CU_ASSERT_TRUE(world_read(&world, server, back, 3000));
+	CU_ASSERT_EQUAL(memcmp(bytes, back, 3000), 0);
+	world_close(&world);
+}
+
+void stranger_does_not_suffer(void)
+{
+	struct seen *client, *server, *other_client, *other_server;
+
+	if (!open_one(&client, &server))
+		return;
+	CU_ASSERT_TRUE(world_join(&world, &other_client, &other_server));
+	fill_pattern(bytes, sizeof(bytes), 12);
+	CU_ASSERT_TRUE(seen_write(other_client, bytes, 30000));
+	tp_abort(server->tp, server->conn);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+	CU_ASSERT_EQUAL(client->reason, TP_RESET);
+	CU_ASSERT_TRUE(seen_write(other_client, bytes + 30000, 30000));
+	CU_ASSERT_TRUE(world_read(&world, other_server, back, 60000));
+	CU_ASSERT_EQUAL(memcmp(bytes, back, 60000), 0);
+	world_close(&world);
+}

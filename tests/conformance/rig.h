@@ -1,0 +1,34 @@
+/*
+ * rig: how the conformance suite gets at a stack.
+ *
+ * One program a stack: the suite's sources plus one file that defines rig_open and rig_close. A
+ * pair is a server and a client instance that can reach each other, both used from the test's
+ * thread.
+ */
+#ifndef WEIR_TESTS_RIG_H
+#define WEIR_TESTS_RIG_H
+
+#include "dataplane/transport/transport.h"
+
+struct rig_pair {
+	struct tp *server;
+	struct tp *client;
+	struct tp_addr addr;   /* a free one that the server side may listen on */
+	struct tp_addr nobody; /* one on the server side where nobody listens */
+	void *shared;	       /* the rig's own */
+};
+
+/* The stack's name, for the suite's title. */
+extern const char rig_name[];
+
+/*
+ * Opens a pair, each side with its limits. 0; 1 if the host lacks something, with the reason in
+ * `error`; negative errno if it failed.
+ */
+int rig_open(const struct tp_limits *server, const struct tp_limits *client,
+	     struct rig_pair *pair_out, struct tp_error *error);
+
+/* Closes what is open of the pair (NULL instances are closed already) and frees the rest. */
+void rig_close(struct rig_pair *pair);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * rules: every rule of the transport contract, by the test that proves it.
+ *
+ * X(function, sentence); the functions stand in the file that the group names.
+ */
+#ifndef WEIR_TESTS_RULES_H
+#define WEIR_TESTS_RULES_H
+
+#define RULES(X)                                                                                  \
+	/* opening.c */                                                                           \
+	X(connect_leads_to_connected_and_accepted,                                                \
+	  "connect leads to one CONNECTED here and one ACCEPTED there")                           \
+	X(connect_to_nobody_is_refused,                                                           \
+	  "a connection to a port without a listener is refused once")                            \
+	X(listening_twice_is_refused, "a second listen on one address fails and says which")      \
+	X(full_client_refuses_connect,                                                            \
+	  "connect fails with ENOBUFS when the table is full, and works again later")             \
+	X(full_server_refuses_newcomers,                                                          \
+	  "a full listener refuses newcomers, counts them, and harms nobody")                     \
+	X(many_connections_keep_apart, "many connections at once each get their own bytes")       \
+	X(slots_are_reused, "hundreds of open-close cycles leave nothing behind")                 \
+	/* receiving.c */                                                                         \
+	X(bytes_arrive_in_order, "a megabyte each way arrives byte for byte")                     \
+	X(bytes_arrive_one_at_a_time, "bytes sent and read one at a time arrive the same")        \
+	X(readable_is_not_repeated, "READABLE is not repeated for bytes left unread")             \
+	X(unread_bytes_stay, "bytes left unread stay, in order, beside later ones")               \
+	X(peek_does_not_consume, "peeking twice lends the same bytes")                            \
+	X(only_consumption_reopens_the_window,                                                    \
+	  "a reader that does not consume stops its sender, one that does lets it go on")         \
+	/* sending.c */                                                                           \
+	X(reserve_lends_exactly_or_nothing,                                                       \
+	  "reserve lends exactly what was asked, up to all, or nothing")                          \
+	X(refused_reserve_is_answered_once,                                                       \
+	  "a refused reserve is answered by exactly one WRITABLE, when it would succeed")         \
+	X(commit_may_be_less_than_reserved, "what was reserved but not committed is not sent")    \
+	X(commits_leave_at_the_next_poll,                                                         \
+	  "what was committed but not flushed leaves at the next poll")                           \
+	X(commits_keep_their_order, "several commits before a flush leave in order as one write") \
+	X(flushes_are_writes, "each flush of something committed is one write of its size")       \
+	X(large_write_crosses_the_ring, "writes of awkward sizes wrap without harm")              \
+	/* ending.c */                                                                            \
+	X(finish_delivers_first, "finish comes behind all that was committed, flushed or not")    \
+	X(half_closed_still_sends, "a half-closed connection still carries the other direction")  \
+	X(both_finished_is_done, "when both sides finished, each gets one CLOSED(DONE)")          \
+	X(finish_at_once_from_both, "both sides finishing at once ends done")                     \
+	X(finish_twice_is_harmless, "finishing twice, or sending after it, does nothing")         \
+	X(abort_resets, "abort ends as ABORTED here and RESET there, once each")                  \
+	X(abort_before_connected, "a connection aborted before it was established just ends")     \
+	X(close_resets_the_rest, "closing an instance resets its connections")                    \
+	X(unread_bytes_survive_finish, "bytes before the finish can be read after it")            \
+	X(stranger_does_not_suffer, "the reset of one connection leaves another's stream whole")  \
+	/* turning.c */                                                                           \
+	X(room_for_one_event_loses_none, "polls with room for one event lose none")               \
+	X(waiting_is_what_is_declared,                                                            \
+	  "poll sleeps if and only if the stack declares that it can")                            \
+	X(events_end_a_wait, "what arrives ends a wait early")                                    \
+	X(counters_balance, "the counters of both sides agree with what happened")
+
+#define X(function, sentence) void function(void);
+RULES(X)
+#undef X
+
+#endif

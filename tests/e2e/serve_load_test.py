@@ -1,0 +1,541 @@
+"""serve and load as real processes over loopback: right answers, wrong ones, and peers that die.
+
+Speaks TAP. The one argument is the built `weir`; further arguments are substrings of the names of the tests to run.
+"""
+
+import collections
+import json
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+WEIR = os.path.abspath(sys.argv[1])
+DEADLINE_S = 30
+TESTS = []
+
+
+def test(name):
+    """Registers a test; its name is a sentence."""
+    def register(function):
+        TESTS.append((name, function))
+        return function
+    return register
+
+
+class Skip(Exception):
+    """Why a test does not apply to this host."""
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Process:
+    """A weir process whose output lines can be awaited."""
+
+    def __init__(self, *args, **options):
+        self.process = subprocess.Popen([WEIR, *map(str, args)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, **options)
+        self.lines = []
+        self.partial = b""
+
+    def await_line(self, prefix, timeout_s=DEADLINE_S):
+        """The first line, old or new, that begins so."""
+        end = time.monotonic() + timeout_s
+        seen = 0
+        while True:
+            for line in self.lines[seen:]:
+                if line.startswith(prefix):
+                    return line
+            seen = len(self.lines)
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
+            data = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            if not data:
+                error = self.process.stderr.read().decode() if ready else "(still running)"
+                raise AssertionError(f"no line '{prefix}': {error}")
+            *whole, self.partial = (self.partial + data).split(b"\n")
+            self.lines += [line.decode() for line in whole]
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def wait(self, timeout_s=DEADLINE_S):
+        """Exit status, all of stdout, all of stderr."""
+        try:
+            rest, error = self.process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        text = "".join(line + "\n" for line in self.lines) + (self.partial + rest).decode()
+        return self.process.returncode, text, error.decode()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.process.stderr.close()
+
+
+class Server(Process):
+    """A server that is ready."""
+
+    def __init__(self, *args, ip="127.0.0.1"):
+        self.port = free_port()
+        self.address = f"{ip}:{self.port}"
+        super().__init__("serve", "--listen", self.address, *args)
+        self.ready = json.loads(self.await_line("ready ").split(" ", 1)[1])
+
+    def end(self):
+        """Ends it in good order; the object of its last line."""
+        self.signal(signal.SIGTERM)
+        status, out, error = self.wait()
+        assert status == 0, (status, error)
+        assert error == "", error
+        return json.loads(out.splitlines()[-1].removeprefix("final "))
+
+
+def run(*args, **options):
+    with Process(*args, **options) as process:
+        return process.wait()
+
+
+def load(server, *args, expect=0):
+    """Runs a short load with its result in a file; that result and stderr."""
+    flags = {"--warmup": "20ms", "--duration": "150ms", "--connections": 8}
+    flags.update(zip(args[::2], args[1::2]))
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "result.json")
+        words = [word for flag in flags.items() for word in flag]
+        status, out, error = run("load", "--connect", server.address, "--json", path, *words)
+        assert status == expect, (status, out, error)
+        with open(path, encoding="utf-8") as file:
+            return json.load(file), error
+
+
+class DpdkPair:
+    """A dpdk server over memif, without hugepages so that it runs anywhere, and the flags of its client."""
+
+    def __init__(self, folder):
+        stacks = json.loads(run("stacks", "--json")[1])["stacks"]
+        dpdk = next(stack for stack in stacks if stack["name"] == "dpdk")
+        if not dpdk["built"]:
+            raise Skip(dpdk["absent"])
+        if len(os.sched_getaffinity(0)) < 2:
+            raise Skip("two spinning workers need 2 CPUs")
+        self.stack = f"dpdk@memif:{folder}/weir.sock"
+        self.server_flags = ("--stack", self.stack, "--hugepages", "no", "--address", "10.55.0.1/24")
+        self.client_flags = ("--stack", self.stack, "--hugepages", "no", "--address", "10.55.0.2/24")
+
+    def serve(self, *args):
+        return Server(*self.server_flags, *args, ip="10.55.0.1")
+
+
+def judge_result(result, args):
+    """A valid result agrees with itself."""
+    assert result["schema"] == "weir.load/1"
+    assert result["failed"] == 0 and result["failures"] == [], result["failures"]
+    assert result["completed"] > 0, args
+    assert abs(result["effective_rps"] - result["completed"] / result["elapsed_s"]) < 1
+    for kind in ("service", "intended"):
+        latency = result["latency_us"][kind]
+        counts = [count for _, count in result["histogram"][kind]]
+        values = [value for value, _ in result["histogram"][kind]]
+        assert latency["n"] == result["completed"] == sum(counts)
+        assert values == sorted(set(values))
+        quantiles = [latency[name] for name in ("min", "p50", "p90", "p99", "p999", "max")]
+        assert quantiles == sorted(quantiles) and quantiles[0] > 0, quantiles
+        assert latency["max"] * 1000 <= values[-1]
+    assert 0 < result["client"]["busy_share"] <= 1
+    assert result["client"]["transport"]["writes"] > 0
+
+
+def judge_final(final, delivery, depths):
+    """The server's accounts agree with each other and with its policy."""
+    server, transport = final["server"], final["transport"]
+    assert server["requests"] == server["responses"] > 0
+    assert server["errors"] == server["cut_short"] == server["connections_broken"] == 0, server
+    assert server["connections"] == server["connections_closed"]
+    if delivery == "immediate":
+        assert transport["writes"] == server["responses"]
+    elif max(depths) > 1:
+        assert transport["writes"] < server["responses"]
+    assert final["busy"]["busy_turns"] <= final["busy"]["turns"]
+    assert final["process"]["user_us"] + final["process"]["system_us"] > 0
+
+
+def policy_test(delivery, handler):
+    name = f"{handler} under {delivery} is right at depths 1, 8 and 32, refilled each or by window"
+
+    @test(name)
+    def matrix():
+        depths = (1, 8, 32)
+        with Server("--delivery", delivery, "--handler", handler, "--response-bytes", 48) as server:
+            assert (server.ready["delivery"], server.ready["handler"]) == (delivery, handler)
+            for depth in depths:
+                for refill in ("each", "window"):
+                    args = ("--handler", handler, "--response-bytes", 48, "--request-bytes", 100,
+                            "--depth", depth, "--refill", refill)
+                    result, _ = load(server, *args)
+                    judge_result(result, args)
+                    assert result["config"]["depth"] == depth
+            judge_final(server.end(), delivery, depths)
+
+
+for one_delivery in ("immediate", "coalesce", "flush-at:500"):
+    for one_handler in ("respond", "echo"):
+        policy_test(one_delivery, one_handler)
+
+
+@test("bodies larger than any buffer are verified whole")
+def large_bodies():
+    with Server("--response-bytes", "1MiB", "--delivery", "coalesce") as server:
+        judge_result(load(server, "--response-bytes", "1MiB", "--request-bytes", 300000)[0], "respond")
+        server.end()
+    with Server("--handler", "echo") as server:
+        judge_result(load(server, "--handler", "echo", "--request-bytes", 300000, "--depth", 2)[0], "echo")
+        server.end()
+
+
+@test("empty bodies are answered")
+def empty_bodies():
+    with Server("--response-bytes", 0) as server:
+        judge_result(load(server, "--response-bytes", 0, "--request-bytes", 0, "--depth", 8)[0], "empty")
+        server.end()
+
+
+@test("spinning workers serve and load as blocking ones do")
+def spinning():
+    with Server("--wait", "spin") as server:
+        assert server.ready["wait"] == "spin"
+        judge_result(load(server, "--wait", "spin", "--depth", 4)[0], "spin")
+        server.end()
+
+
+@test("two workers a side share the connections")
+def two_workers():
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("needs 2 CPUs")
+    with Server("--workers", 2) as server:
+        assert len(server.ready["cpus"]) == 2
+        result, _ = load(server, "--workers", 2, "--connections", 33, "--depth", 2)
+        judge_result(result, "two workers")
+        assert server.end()["server"]["connections"] == 33
+
+
+@test("the phases are announced in order")
+def phases():
+    with Server() as server:
+        status, out, _ = run("load", "--connect", server.address, "--warmup", "20ms", "--duration", "50ms")
+        assert status == 0
+        assert re.findall(r"^phase (\w+)$", out, re.M) == ["connect", "warmup", "measure", "drain", "done"]
+        assert out.startswith("config stack=epoll (default)\n")
+        assert f"config connect={server.address} (flag)\n" in out
+
+
+@test("a snapshot is taken under load and at rest")
+def snapshots():
+    with Server() as server:
+        server.signal(signal.SIGUSR1)
+        first = json.loads(server.await_line("snapshot ").split(" ", 1)[1])
+        assert first["server"]["requests"] == 0
+        server.lines.clear()
+        with Process("load", "--connect", server.address, "--warmup", "100ms", "--duration", "1s") as client:
+            client.await_line("phase measure")
+            server.signal(signal.SIGUSR1)
+            second = json.loads(server.await_line("snapshot ").split(" ", 1)[1])
+            assert client.wait()[0] == 0
+        assert second["server"]["requests"] > 0 and second["now_ns"] > first["now_ns"]
+        assert set(second) == {"now_ns", "transport", "details", "server", "busy", "process", "cpu"}
+        final = server.end()
+        assert final["server"]["requests"] > second["server"]["requests"]
+
+
+@test("SIGTERM drains under load, and the load says what it lost")
+def drain_under_load():
+    with Server() as server, Process("load", "--connect", server.address, "--duration", "20s") as client:
+        client.await_line("phase measure")
+        begin = time.monotonic()
+        final = server.end()
+        status, _, error = client.wait()
+        assert time.monotonic() - begin < 8
+        assert final["server"]["requests"] == final["server"]["responses"], final["server"]
+        assert status == 3 and "lost" in error, (status, error)
+
+
+@test("a peer that never closes does not hold the drain up")
+def drain_is_bounded():
+    with Server() as server, socket.create_connection(("127.0.0.1", server.port)) as peer:
+        peer.sendall(b"half a head")
+        begin = time.monotonic()
+        server.signal(signal.SIGTERM)
+        status, out, error = server.wait()
+        assert time.monotonic() - begin < 10
+        assert status == 0 and "final {" in out, (status, error)
+
+
+@test("a killed server is lost within seconds, and named in the result")
+def killed_server():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "result.json")
+        with Server() as server, \
+                Process("load", "--connect", server.address, "--duration", "20s", "--depth", 4, "--json", path) as client:
+            client.await_line("phase measure")
+            begin = time.monotonic()
+            server.signal(signal.SIGKILL)
+            status, _, error = client.wait()
+            assert time.monotonic() - begin < 5
+            assert status == 3 and re.search(r"lost|short", error), (status, error)
+        with open(path, encoding="utf-8") as file:
+            result = json.load(file)
+        assert result["failed"] > 0
+        assert {failure["kind"] for failure in result["failures"]} <= {"lost", "short"}
+
+
+@test("a server that stops moving is a stall")
+def stalled_server():
+    with Server() as server, \
+            Process("load", "--connect", server.address, "--duration", "20s", "--stall-timeout", "400ms") as client:
+        client.await_line("phase measure")
+        server.signal(signal.SIGSTOP)
+        try:
+            status, _, error = client.wait()
+        finally:
+            server.signal(signal.SIGCONT)
+        assert status == 3 and "stalled (64)" in error, (status, error)
+
+
+@test("an address where nobody listens refuses")
+def refused():
+    status, out, error = run("load", "--connect", f"127.0.0.1:{free_port()}", "--connections", 3)
+    assert status == 3 and "refused (3)" in error, error
+    assert "n/a (nothing was measured)" in out
+
+
+@test("a listener that never answers is a stall, not a hang")
+def silent_listener():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        status, _, error = run("load", "--connect", "127.0.0.1:%d" % listener.getsockname()[1],
+                               "--connections", 3, "--stall-timeout", "300ms")
+        assert status == 3 and "stalled (3)" in error, error
+
+
+@test("connections that never come about are a connect timeout")
+def connect_timeout():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        status, _, error = run("load", "--connect", "127.0.0.1:%d" % listener.getsockname()[1],
+                               "--connections", 64, "--connect-timeout", "500ms")
+        assert status == 3 and "connect_timeout" in error, (status, error)
+
+
+@test("answers of another length, or of other bytes, fail the run")
+def wrong_answers():
+    with Server("--response-bytes", 64) as server:
+        result, error = load(server, "--response-bytes", 65, expect=3)
+        assert "wrong_length" in error and result["failures"][0]["kind"] == "wrong_length"
+        result, error = load(server, "--handler", "echo", "--request-bytes", 64, expect=3)
+        assert "wrong_bytes" in error and result["failures"][0]["kind"] == "wrong_bytes"
+        final = server.end()
+        assert final["server"]["connections"] == final["server"]["connections_closed"]
+
+
+@test("more connections than descriptors are usually allowed are served")
+def many_connections():
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 4096:
+        raise Skip("needs 4096 descriptors")
+    with Server("--conn-max", 2000) as server:
+        judge_result(load(server, "--connections", 1500, "--duration", "500ms")[0], "many")
+        assert server.end()["server"]["connections"] == 1500
+
+
+@test("more connections than the server has room for fail the run")
+def too_many_connections():
+    with Server("--conn-max", 4) as server:
+        load(server, "--connections", 8, expect=3)
+        judge_result(load(server, "--connections", 4)[0], "within bounds")
+        server.end()
+
+
+@test("an occupied address is refused and its holder named")
+def occupied():
+    with Server() as server:
+        status, _, error = run("serve", "--listen", server.address)
+        assert status == 4 and str(server.process.pid) in error, (status, error)
+        judge_result(load(server)[0], "the first server is unharmed")
+        server.end()
+
+
+@test("wrong flags are refused with what would be right")
+def wrong_flags():
+    for args, says in (
+            (("srve",), "did you mean 'serve'"),
+            (("serve", "--lisen", "127.0.0.1:1"), "did you mean '--listen'"),
+            (("load", "--conect", "127.0.0.1:1"), "did you mean '--connect'"),
+            (("load", "--duration", "3"), "a time with its unit"),
+            (("serve", "--delivery", "flush-at:0"), "immediate, coalesce or flush-at:N"),
+            (("serve", "--stack", "epol"), "did you mean 'epoll'"),
+            (("serve", "--cpus", "1023"), "CPU 1023 is not available"),
+            (("serve", "--workers", "64"), "64 workers need 64 CPUs"),
+            (("load", "--workers", "1", "--connections", "70000"), "more than 65536"),
+            (("load", "--depth", "1024", "--request-bytes", "1MiB"), "larger than any connection's send memory"),
+            (("stacks", "--jsno"), "did you mean '--json'"),
+    ):
+        status, _, error = run(*args)
+        assert status == 4 and says in error, (args, status, error)
+
+
+@test("help goes to stdout and is a success")
+def helps():
+    for verb in ((), ("serve",), ("load",), ("stacks",)):
+        status, out, error = run(*verb, "--help")
+        assert status == 0 and "usage: weir" in out and error == ""
+
+
+@test("a result that cannot be written is refused before the run")
+def no_folder():
+    with Server() as server:
+        begin = time.monotonic()
+        status, out, error = run("load", "--connect", server.address, "--json", "/nowhere/at/all/x.json",
+                                 "--duration", "20s")
+        assert status == 4 and "/nowhere/at/all/x.json" in error and "phase" not in out, error
+        assert time.monotonic() - begin < 10
+        server.end()
+
+
+@test("a full disk leaves no half result")
+def full_disk():
+    def limit_files():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512))
+
+    with Server() as server, tempfile.TemporaryDirectory() as folder:
+        status, _, error = run("load", "--connect", server.address, "--warmup", "0s", "--duration", "50ms",
+                               "--json", os.path.join(folder, "x.json"), preexec_fn=limit_files)
+        assert status == 4 and "file size limit" in error, (status, error)
+        assert os.listdir(folder) == []
+        server.end()
+
+
+@test("an interrupted load says so and writes nothing")
+def interrupted():
+    with Server() as server, tempfile.TemporaryDirectory() as folder:
+        with Process("load", "--connect", server.address, "--duration", "20s",
+                     "--json", os.path.join(folder, "x.json")) as client:
+            client.await_line("phase measure")
+            client.signal(signal.SIGINT)
+            status, _, error = client.wait()
+        assert status == 3 and "interrupted" in error, (status, error)
+        assert os.listdir(folder) == []
+        server.end()
+
+
+@test("a reader that goes away neither kills nor hangs the server")
+def closed_stdout():
+    with Server() as server:
+        server.process.stdout.close()
+        server.signal(signal.SIGUSR1)
+        judge_result(load(server)[0], "still serving")
+        server.signal(signal.SIGTERM)
+        assert server.process.wait(timeout=DEADLINE_S) == 0
+        server.process.stdout = open(os.devnull, "rb")
+
+
+@test("metrics and the percentile spectrum agree with the result")
+def side_files():
+    with Server() as server, tempfile.TemporaryDirectory() as folder:
+        metrics, hgrm = os.path.join(folder, "metrics.jsonl"), os.path.join(folder, "latency.hgrm")
+        result, _ = load(server, "--duration", "1200ms", "--metrics", metrics, "--hgrm", hgrm)
+        with open(metrics, encoding="utf-8") as file:
+            rows = [json.loads(line) for line in file]
+        phases_seen = collections.Counter(row["phase"] for row in rows)
+        assert phases_seen["measure"] == 3, phases_seen
+        assert sum(row["completed"] for row in rows if row["phase"] == "measure") == result["completed"]
+        with open(hgrm, encoding="utf-8") as file:
+            spectrum = [line.split() for line in file if re.match(r"\s*[0-9]", line)]
+        values = [float(row[0]) for row in spectrum]
+        assert values == sorted(values) and len(values) > 20
+        assert float(spectrum[-1][1]) == 1.0 and int(spectrum[-1][2]) == result["completed"]
+        assert abs(values[-1] - result["latency_us"]["service"]["max"]) < 0.001
+        half = next(row for row in spectrum if float(row[1]) >= 0.5)
+        assert abs(float(half[0]) - result["latency_us"]["service"]["p50"]) < 0.001
+        server.end()
+
+
+@test("dpdk over memif is right under every policy, for one client after the other")
+def dpdk_policies():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = DpdkPair(folder)
+        for delivery in ("immediate", "coalesce", "flush-at:500"):
+            with pair.serve("--delivery", delivery) as server:
+                assert server.ready["hugepages"] is False and server.ready["wait"] == "spin"
+                for depth, refill in ((1, "window"), (8, "each"), (32, "window")):
+                    args = (*pair.client_flags, "--depth", depth, "--refill", refill)
+                    judge_result(load(server, *args)[0], args)
+                judge_final(server.end(), delivery, (32,))
+
+
+@test("dpdk over memif echoes bodies larger than any buffer")
+def dpdk_large():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = DpdkPair(folder)
+        with pair.serve("--handler", "echo") as server:
+            args = (*pair.client_flags, "--handler", "echo", "--request-bytes", 300000)
+            judge_result(load(server, *args)[0], args)
+            server.end()
+
+
+@test("a killed dpdk server is lost within seconds")
+def dpdk_killed():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = DpdkPair(folder)
+        with pair.serve() as server, \
+                Process("load", "--connect", server.address, "--duration", "20s", *pair.client_flags) as client:
+            client.await_line("phase measure")
+            begin = time.monotonic()
+            server.signal(signal.SIGKILL)
+            status, _, error = client.wait()
+            assert time.monotonic() - begin < 8
+            assert status == 3 and re.search(r"lost|short", error), (status, error)
+
+
+def main():
+    number = failed = 0
+    for name, function in TESTS:
+        if sys.argv[2:] and not any(word in name for word in sys.argv[2:]):
+            continue
+        number += 1
+        try:
+            function()
+            print(f"ok {number} - {name}")
+        except Skip as reason:
+            print(f"ok {number} - {name} # SKIP {reason}")
+        except Exception as error:  # pylint: disable=broad-except
+            failed += 1
+            place = error.__traceback__
+            while place.tb_next:
+                place = place.tb_next
+            print(f"not ok {number} - {name}")
+            text = f"line {place.tb_lineno}: {type(error).__name__}: {error}"
+            for line in text.splitlines():
+                print(f"# {line}")
+        sys.stdout.flush()
+    print(f"1..{number}")
+    return 1 if failed else 0
+
+
+sys.exit(main())

@@ -1,0 +1,236 @@
+"""Writes synthetic result directories for the tests of analysis/. The numbers are made up; they are
+evidence of nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from pathlib import Path
+from typing import Any, Callable
+
+STACKS = ("epoll@loopback", "dpdk@memif")
+DELIVERIES = ("immediate", "coalesce")
+DEPTHS = (1, 8, 32)
+RUNS = 3
+
+EXPERIMENT = {
+    "schema": "weir.experiment/1",
+    "name": "first-look",
+    "question": "What are coalescing, depth and the stack each worth?",
+    "fixed": {
+        "protocol": "framed",
+        "tls": False,
+        "handler": "respond",
+        "connections": 64,
+        "workers": 1,
+        "request_bytes": 256,
+        "response_bytes": 64,
+        "refill": "window",
+        "wait": "default",
+        "hugepages": "auto",
+    },
+    "factors": {"stack": list(STACKS), "delivery": list(DELIVERIES), "depth": list(DEPTHS)},
+    "excludes": [],
+    "runs": RUNS,
+    "order": "rotate",
+    "seed": 1,
+    "warmup": "0.5s",
+    "duration": "2s",
+}
+
+Change = Callable[[dict[str, Any], dict[str, Any]], None]
+
+
+def cell_of(stack: str, delivery: str, depth: int) -> dict[str, Any]:
+    """The settings of one cell as a result.json carries them."""
+    cell = {
+        "stack": stack,
+        "protocol": "framed",
+        "tls": False,
+        "delivery": delivery,
+        "depth": depth,
+        "connections": 64,
+        "workers": 1,
+        "request_bytes": 256,
+        "response_bytes": 64,
+        "refill": "window",
+        "wait": "block" if stack.startswith("epoll") else "spin",
+        "handler": "respond",
+        "hugepages": True,
+    }
+    if stack.startswith("epoll"):
+        cell.update(hugepages=None, hugepages_reason="this stack has no use for them")
+    return cell
+
+
+def rate_of(cell: dict[str, Any]) -> float:
+    """A plausible rate in requests/s."""
+    base = 165e3 if cell["stack"].startswith("epoll") else 1.4e6
+    gain = (
+        {1: 1.0, 8: 6.8, 32: 18.0}
+        if cell["stack"].startswith("epoll")
+        else {1: 1.0, 8: 2.4, 32: 3.1}
+    )
+    return base * (
+        gain[cell["depth"]] if cell["delivery"] == "coalesce" else 1 + 0.02 * cell["depth"] ** 0.5
+    )
+
+
+def histogram_of(rng: random.Random, median_us: float, n: int) -> list[list[int]]:
+    """`n` log-normal latencies in buckets of three significant digits, ascending."""
+    counts: dict[int, int] = {}
+    for _ in range(2000):
+        value = median_us * 1000 * rng.lognormvariate(0, 0.25) * (6 if rng.random() < 0.004 else 1)
+        value_ns = int(float(f"{value:.2e}"))
+        counts[value_ns] = counts.get(value_ns, 0) + n // 2000
+    return [[value, counts[value]] for value in sorted(counts)]
+
+
+def sample_of(
+    rng: random.Random, index: int, run: int, cell: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """(result.json, client.json) of one sample."""
+    rps = rate_of(cell) * rng.lognormvariate(0, 0.02)
+    completed = int(rps * 2) // 2000 * 2000
+    depth, coalesced = cell["depth"], cell["delivery"] == "coalesce"
+    pairs = histogram_of(rng, 64 * depth / rps * 1e6, completed)
+    responses = depth * 0.97 if coalesced and depth > 1 else 1.0
+    latency = {
+        "min": 1.0,
+        "p50": 2.0,
+        "p90": 3.0,
+        "p99": 4.0,
+        "p999": 5.0,
+        "max": 6.0,
+        "n": completed,
+    }
+    busy_us = 0.97e6 / rps
+    kernel = cell["stack"].startswith("epoll")
+    result = {
+        "schema": "weir.sample/1",
+        "sample_id": f"s{index:04d}",
+        "order_index": index,
+        "run": run,
+        "variant": f"{cell['stack']}.{cell['delivery']}.d{depth}",
+        "valid": True,
+        "invalid_reasons": [],
+        "cell": cell,
+        "completed": completed,
+        "failed": 0,
+        "elapsed_s": 2.0,
+        "effective_rps": rps,
+        "latency_us": {"service": latency, "intended": latency},
+        "server": {
+            "writes": completed // max(1, int(responses)),
+            "bytes_per_write": 88 * responses,
+            "responses_per_write": responses,
+            "os_cpu_us_per_request": busy_us * 1.1,
+            "busy_us_per_request": busy_us,
+            "core_us_per_request": 1e6 / rps,
+            "rss_peak_kib": 41000,
+            "copied_bytes_per_request": None if kernel else 408.0,
+            "empty_poll_share": 0.01 if kernel else 0.4,
+        },
+        "client": {"busy_share": 0.8, "saturated": False},
+        "pins": {"server_cpus": [0], "client_cpus": [1]},
+    }
+    if kernel:
+        result["server"]["copied_bytes_per_request_reason"] = "copies happen in the kernel"
+    client = {
+        "schema": "weir.load/1",
+        "completed": completed,
+        "failed": 0,
+        "effective_rps": rps,
+        "histogram": {"unit": "ns", "significant_digits": 3, "service": pairs, "intended": pairs},
+    }
+    return result, client
+
+
+def schedule(runs: int = RUNS) -> list[tuple[int, dict[str, Any]]]:
+    """(run, cell) in rotated order."""
+    cells = [
+        cell_of(stack, delivery, depth)
+        for stack in STACKS
+        for delivery in DELIVERIES
+        for depth in DEPTHS
+    ]
+    return [
+        (run, cells[(place + run) % len(cells)])
+        for run in range(runs)
+        for place in range(len(cells))
+    ]
+
+
+def write_result(path: Path, change: Change | None = None, runs: int = RUNS, seed: int = 1) -> Path:
+    """A whole result directory at `path`; `change(result, client)` may alter each sample before it
+    is written."""
+    rng = random.Random(seed)
+    lines, planned = [], []
+    for index, (run, cell) in enumerate(schedule(runs)):
+        result, client = sample_of(rng, index, run, dict(cell))
+        if change:
+            change(result, client)
+        folder = path / "samples" / f"{result['sample_id']}-{result['variant']}"
+        folder.mkdir(parents=True)
+        write_json(folder / "result.json", result)
+        if client:
+            write_json(folder / "client.json", client)
+        lines.append(json.dumps(result) + "\n")
+        planned.append({"sample_id": result["sample_id"], "variant": result["variant"]})
+    (path / "results.jsonl").write_text("".join(lines))
+    write_json(path / "experiment.json", EXPERIMENT)
+    write_json(
+        path / "plan.json",
+        {
+            "schema": "weir.plan/1",
+            "effective": EXPERIMENT | {"runs": runs},
+            "degraded": True,
+            "degraded_reason": "no core is left for the operating system",
+            "samples": planned,
+        },
+    )
+    write_json(
+        path / "host.json",
+        {
+            "schema": "weir.host/1",
+            "hostname": "bench",
+            "kernel": "6.1.0",
+            "cpus": 2,
+            "cpu_model": "synthetic",
+            "governor": None,
+            "governor_reason": "no cpufreq",
+        },
+    )
+    write_json(
+        path / "build.json",
+        {
+            "schema": "weir.build/1",
+            "git_commit": "0" * 40,
+            "git_dirty": False,
+            "build_type": "release",
+            "sanitizers": "none",
+            "unfit_for_performance": None,
+            "compiler": "gcc 12.2.0",
+        },
+    )
+    write_manifest(path)
+    return path
+
+
+def write_json(path: Path, value: Any) -> None:
+    path.write_text(json.dumps(value, indent=1) + "\n")
+
+
+def write_manifest(path: Path) -> None:
+    """Lists every file that is there."""
+    files = [
+        {
+            "path": str(file.relative_to(path)),
+            "sha256": hashlib.sha256(file.read_bytes()).hexdigest(),
+            "bytes": file.stat().st_size,
+        }
+        for file in sorted(path.rglob("*"))
+        if file.is_file() and file.name != "manifest.json"
+    ]
+    write_json(path / "manifest.json", {"schema": "weir.manifest/1", "files": files})

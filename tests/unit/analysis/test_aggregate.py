@@ -1,0 +1,240 @@
+"""Cells and comparisons of a synthetic run, recomputed by hand."""
+
+import json
+import statistics
+import tempfile
+import unittest
+from collections import Counter
+from pathlib import Path
+
+from analysis import findings, method
+from analysis.aggregate import aggregate
+from analysis.load import load_result
+from result_fixture import write_result
+
+
+def loaded(change=None, **options):
+    """(Result, Aggregate) of a synthetic run."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = load_result(write_result(Path(folder) / "run", change, **options))
+    return result, aggregate(result)
+
+
+def cell_named(found, variant):
+    return next(cell for cell in found.cells if cell.variant == variant)
+
+
+class Cells(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.result, cls.found = loaded()
+
+    def test_order(self):
+        """cells stand in the experiment's own order of levels"""
+        self.assertEqual(self.found.cells[0].variant, "epoll@loopback.immediate.d1")
+        self.assertEqual(self.found.cells[5].variant, "epoll@loopback.coalesce.d32")
+        self.assertEqual(self.found.cells[-1].variant, "dpdk@memif.coalesce.d32")
+        self.assertEqual(len(self.found.cells), 12)
+
+    def test_rates(self):
+        """median, least and greatest rate are those of the cell's samples"""
+        for cell in self.found.cells:
+            rates = [
+                sample.raw["effective_rps"]
+                for sample in self.result.samples
+                if sample.variant == cell.variant
+            ]
+            self.assertEqual(len(rates), 3)
+            self.assertEqual(cell.values["rps_median"].number, sorted(rates)[1])
+            self.assertEqual(cell.values["rps_min"].number, min(rates))
+            self.assertEqual(cell.values["rps_max"].number, max(rates))
+            self.assertAlmostEqual(
+                cell.values["rps_cv"].number, statistics.stdev(rates) / statistics.mean(rates)
+            )
+
+    def test_percentiles(self):
+        """a cell's p99 is that of its samples' histograms added up"""
+        cell = cell_named(self.found, "epoll@loopback.coalesce.d8")
+        counts = Counter()
+        for sample in cell.samples:
+            counts.update(
+                dict(zip(sample.service.values_ns.tolist(), sample.service.counts.tolist()))
+            )
+        rank, below = -(-99 * sum(counts.values()) // 100), 0
+        for value in sorted(counts):
+            below += counts[value]
+            if below >= rank:
+                break
+        self.assertEqual(cell.values["service_p99_us"].number, value / 1000)
+        self.assertEqual(cell.values["service_n"].number, sum(counts.values()))
+
+    def test_unknown(self):
+        """a value that no sample has is unknown with the samples' reason, never 0"""
+        value = cell_named(self.found, "epoll@loopback.immediate.d1").values[
+            "copied_bytes_per_request"
+        ]
+        self.assertIsNone(value.number)
+        self.assertEqual(value.reason, "copies happen in the kernel")
+
+    def test_comparisons(self):
+        """each level is compared with its factor's first, all else equal: 6 + 6 + 8 ratios"""
+        counts = Counter(comparison.factor for comparison in self.found.comparisons)
+        self.assertEqual(counts, {"stack": 6, "delivery": 6, "depth": 8})
+        one = next(
+            c
+            for c in self.found.comparisons
+            if c.factor == "delivery" and c.context == {"stack": "epoll@loopback", "depth": 8}
+        )
+        self.assertEqual((one.level, one.base), ("coalesce", "immediate"))
+        self.assertAlmostEqual(one.ratio.ratio, 6.4, delta=0.6)
+
+    def test_sentence(self):
+        """a sentence gives ratio, interval, n and place"""
+        one = next(
+            c
+            for c in self.found.comparisons
+            if c.factor == "delivery" and c.context == {"stack": "epoll@loopback", "depth": 8}
+        )
+        self.assertRegex(
+            findings.sentence(one),
+            r"^coalesce is worth \d\.\d\d x immediate at depth 8 on epoll@loopback "
+            r"\(95 % CI \d\.\d\d to \d\.\d\d; n = 3 \+ 3\)\.$",
+        )
+
+
+class Validity(unittest.TestCase):
+    def test_never_averaged(self):
+        """an invalid sample enters no number, however extreme"""
+
+        def spoil(result, client):
+            if result["order_index"] == 0:
+                result.update(
+                    valid=False, invalid_reasons=["server died: signal 9"], effective_rps=1e12
+                )
+
+        spoiled, clean = loaded(spoil)[1], loaded()[1]
+        cell = spoiled.cells[0]
+        self.assertEqual((cell.n, len(cell.valid)), ("2/3", 2))
+        self.assertLess(cell.values["rps_max"].number, 1e9)
+        self.assertEqual(cell.service.n, sum(sample.service.n for sample in cell.valid))
+        self.assertEqual([c.values for c in spoiled.cells[1:]], [c.values for c in clean.cells[1:]])
+
+    def test_partly_unknown(self):
+        """a counter missing in one sample leaves its cell's value unknown, and says in how many"""
+
+        def drop(result, client):
+            if result["order_index"] == 0:
+                result["server"].update(
+                    busy_us_per_request=None, busy_us_per_request_reason="snapshot lost"
+                )
+
+        value = loaded(drop)[1].cells[0].values["busy_us_per_request"]
+        self.assertEqual((value.number, value.reason), (None, "snapshot lost in 1 of 3 samples"))
+
+    def test_one_run(self):
+        """with one run there are ratios without intervals, and no claim from them"""
+        result, found = loaded(runs=1)
+        self.assertEqual({c.ratio.low for c in found.comparisons}, {None})
+        self.assertTrue(
+            all(
+                "no interval: a side has one sample only" in findings.sentence(c)
+                for c in found.comparisons
+            )
+        )
+        self.assertIn(
+            "noise of this run is unknown", " ".join(findings.summary(result, found.cells))
+        )
+
+    def test_mixed_settings(self):
+        """samples of one variant that ran with other settings are not merged and enter no ratio"""
+
+        def mix(result, client):
+            if result["order_index"] == 8:
+                result["cell"]["hugepages"] = False
+
+        result, found = loaded(mix)
+        self.assertEqual(len(found.cells), 13)
+        self.assertIn(
+            "mixed settings",
+            [caveat.what for caveat in findings.disqualifiers(result, found.cells)],
+        )
+        self.assertEqual(len(found.comparisons), 20 - 3)
+
+    def test_never_ready(self):
+        """a dead sample that never knew its effective settings still counts in its own cell"""
+
+        def kill(result, client):
+            if result["order_index"] in (0, 6):
+                result.update(valid=False, invalid_reasons=["the server was never ready"])
+                result["cell"].update(
+                    wait="default", hugepages=None, hugepages_reason="the server was never ready"
+                )
+
+        result, found = loaded(kill)
+        self.assertEqual(len(found.cells), 12)
+        self.assertEqual([cell.n for cell in found.cells].count("2/3"), 2)
+        whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+        self.assertEqual(whats, ["invalid samples", "degraded host"])
+
+
+class Again(unittest.TestCase):
+    def test_command(self):
+        """the command that repeats a run names what was set besides the experiment's file"""
+        result, _ = loaded(runs=2)
+        self.assertEqual(method.command(result), "./weir run results/run --set runs=2")
+
+    def test_overrides(self):
+        """a factor set to one level, a fixed value and a text with a space are all named"""
+        result, _ = loaded()
+        effective = json.loads(json.dumps(result.experiment))
+        effective["factors"]["stack"] = ["epoll@loopback"]
+        effective["fixed"].update(connections=8, tls=True)
+        effective["question"] = "a b"
+        result.plan["effective"] = effective
+        self.assertEqual(
+            method.command(result),
+            (
+                "./weir run results/run --set stack=epoll@loopback --set tls=true --set"
+                " connections=8 --set 'question=a b'"
+            ),
+        )
+
+
+class Caveats(unittest.TestCase):
+    def test_drift(self):
+        """a run that slows down is said to drift"""
+
+        def slow(result, client):
+            result["effective_rps"] *= 1 - 0.01 * result["order_index"]
+
+        result, found = loaded(slow)
+        self.assertIn(
+            "Drift: samples became slower", " ".join(findings.summary(result, found.cells))
+        )
+
+    def test_saturated(self):
+        """a client without time to spare is named with its cells"""
+
+        def saturate(result, client):
+            result["client"]["saturated"] = result["cell"]["depth"] == 32
+
+        result, found = loaded(saturate)
+        caveat = next(
+            c for c in findings.disqualifiers(result, found.cells) if c.what == "saturated client"
+        )
+        self.assertIn("12 of 36 valid samples", caveat.detail)
+        self.assertIn("epoll@loopback.coalesce.d32", caveat.detail)
+
+    def test_numbers_for_people(self):
+        """numbers are shown to three significant digits across unit steps"""
+        shown = {
+            0: "0.00",
+            7.126: "7.13",
+            99.96: "100",
+            999.4: "999",
+            999.6: "1.00 k",
+            163_400: "163 k",
+            999_600: "1.00 M",
+            4.41e6: "4.41 M",
+        }
+        self.assertEqual({number: findings.compact(number) for number in shown}, shown)

@@ -1,0 +1,50 @@
+#include "apps/common/address.h"
+
+#include "tests/support/suite.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void test_endpoints(void)
+{
+	static const char *const wrong[] = {"",		  "127.0.0.1",	   "127.0.0.1:",
+					    ":7878",	  "127.0.0.1:0",   "127.0.0.1:65536",
+					    "127.0.0:1",  "127.0.0.256:1", "localhost:1",
+					    "1.2.3.4:1 ", "1.2.3.4:+1",	   "1.2.3.4:01",
+					    "[::1]:80"};
+	struct tp_addr addr = {.ip = 1, .port = 2};
+	char text[ADDRESS_TEXT_BYTES];
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CU_ASSERT_EQUAL(address_parse_endpoint(wrong[i], &addr), -EINVAL);
+	CU_ASSERT_TRUE(addr.ip == 1 && addr.port == 2);
+	CU_ASSERT_EQUAL(address_parse_endpoint("10.1.2.3:7878", &addr), 0);
+	CU_ASSERT_TRUE(addr.ip == 0x0a010203 && addr.port == 7878);
+	CU_ASSERT_STRING_EQUAL(address_print(&addr, text), "10.1.2.3:7878");
+	CU_ASSERT_EQUAL(address_parse_endpoint("255.255.255.255:65535", &addr), 0);
+	CU_ASSERT_STRING_EQUAL(address_print(&addr, text), "255.255.255.255:65535");
+}
+
+static void test_subnets(void)
+{
+	static const char *const wrong[] = {"10.0.0.1",	   "10.0.0.1/0",    "10.0.0.1/33",
+					    "10.0.0.0/24", "10.0.0.255/24", "10.0.0.1/",
+					    "10.0.0/8",	   "0.0.0.0/8"};
+	struct subnet subnet = {.ip = 1, .prefix_bits = 2};
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CU_ASSERT_EQUAL(address_parse_subnet(wrong[i], &subnet), -EINVAL);
+	CU_ASSERT_TRUE(subnet.ip == 1 && subnet.prefix_bits == 2);
+	CU_ASSERT_EQUAL(address_parse_subnet("10.0.0.1/24", &subnet), 0);
+	CU_ASSERT_TRUE(subnet.ip == 0x0a000001 && subnet.prefix_bits == 24);
+	CU_ASSERT_EQUAL(address_parse_subnet("10.0.0.0/31", &subnet), 0);
+	CU_ASSERT_EQUAL(address_parse_subnet("10.0.0.1/32", &subnet), 0);
+}
+
+static const struct suite_test tests[] = {
+	{"an endpoint is an IPv4 address and a port, and comes back as it was written",
+	 test_endpoints},
+	{"a subnet's address must be a host's", test_subnets},
+};
+
+SUITE_MAIN("address", tests)

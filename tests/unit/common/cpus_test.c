@@ -1,0 +1,77 @@
+#include "apps/common/cpus.h"
+
+#include "tests/support/suite.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <string.h>
+
+static void test_lists(void)
+{
+	static const char *const wrong[] = {"",	   ",",	  "0,",	   ",0", "0,,1", "1-",	 "-1",
+					    "3-1", "0,0", "0-2,1", "a",	 "0 1",	 "1024", "0-999"};
+	struct cpus cpus = {.count = 1, .cpu = {77}};
+	char text[CPUS_TEXT_BYTES];
+
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		CU_ASSERT_EQUAL(cpus_parse(wrong[i], &cpus), -EINVAL);
+	CU_ASSERT_TRUE(cpus.count == 1 && cpus.cpu[0] == 77);
+	CU_ASSERT_EQUAL(cpus_parse("0,2-3", &cpus), 0);
+	CU_ASSERT_STRING_EQUAL(cpus_print(&cpus, text), "0,2,3");
+	CU_ASSERT_EQUAL(cpus_parse("5,1", &cpus), 0);
+	CU_ASSERT_STRING_EQUAL(cpus_print(&cpus, text), "5,1");
+	CU_ASSERT_EQUAL(cpus_parse("768-1023", &cpus), 0);
+	CU_ASSERT_EQUAL(cpus.count, CPUS_MAX);
+	CU_ASSERT_TRUE(strlen(cpus_print(&cpus, text)) < CPUS_TEXT_BYTES);
+}
+
+static void test_choice(void)
+{
+	struct cpus allowed, none = {0}, chosen, last;
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL_FATAL(cpus_allowed(&allowed), 0);
+	CU_ASSERT_EQUAL(cpus_choose(&none, 1, false, &chosen, &error), 0);
+	CU_ASSERT_EQUAL(cpus_choose(&none, 1, true, &last, &error), 0);
+	CU_ASSERT_EQUAL(chosen.cpu[0], allowed.cpu[0]);
+	CU_ASSERT_EQUAL(last.cpu[0], allowed.cpu[allowed.count - 1]);
+	CU_ASSERT_EQUAL(cpus_choose(&allowed, allowed.count, false, &chosen, &error), 0);
+	CU_ASSERT_EQUAL(memcmp(chosen.cpu, allowed.cpu, allowed.count * sizeof(allowed.cpu[0])), 0);
+}
+
+static void test_refusals(void)
+{
+	struct cpus allowed, none = {0}, absent = {.count = 1, .cpu = {CPUS_NUMBER_MAX}}, chosen;
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL_FATAL(cpus_allowed(&allowed), 0);
+	CU_ASSERT_EQUAL(cpus_choose(&none, allowed.count + 1, false, &chosen, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "workers need"));
+	CU_ASSERT_EQUAL(cpus_choose(&absent, 1, false, &chosen, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "CPU 1023 is not available"));
+	CU_ASSERT_EQUAL(cpus_choose(&absent, 2, false, &chosen, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "--cpus names 1"));
+}
+
+static void test_binding(void)
+{
+	struct cpus before, one = {.count = 1}, absent = {.count = 1, .cpu = {CPUS_NUMBER_MAX}};
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL_FATAL(cpus_allowed(&before), 0);
+	one.cpu[0] = before.cpu[before.count - 1];
+	CU_ASSERT_EQUAL(cpus_bind(&one, &error), 0);
+	CU_ASSERT_EQUAL(sched_getcpu(), one.cpu[0]);
+	CU_ASSERT_TRUE(cpus_bind(&absent, &error) < 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "1023"));
+	CU_ASSERT_EQUAL(cpus_bind(&before, &error), 0);
+}
+
+static const struct suite_test tests[] = {
+	{"a list names each CPU once, in the order given", test_lists},
+	{"CPUs are chosen from either end of those allowed", test_choice},
+	{"too few CPUs and unavailable ones are refused by name", test_refusals},
+	{"a thread runs where it was bound", test_binding},
+};
+
+SUITE_MAIN("cpus", tests)

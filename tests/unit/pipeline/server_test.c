@@ -1,0 +1,387 @@
+#include "dataplane/pipeline/server.h"
+#include "dataplane/core/bytes.h"
+#include "dataplane/core/limits.h"
+#include "tests/support/suite.h"
+#include "tests/unit/pipeline/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct tp_limits limits = {
+	.conn_max = BENCH_CONNS, .recv_bytes = LIMIT_RECV_BYTES, .send_bytes = LIMIT_SEND_BYTES};
+static const uint32_t whole = FRAME_START | FRAME_END;
+static struct bench bench;
+
+static void open_echo(const char *delivery)
+{
+	struct server_config config = bench_config(delivery, HANDLER_ECHO, 0);
+
+	bench_open(&bench, &config, &limits);
+}
+
+static void request_may_come_in_any_pieces(void)
+{
+	uint8_t bytes[FRAME_HEAD_BYTES + 10];
+	struct bench_end *end;
+
+	frame_encode(bytes,
+		     &(struct frame_head){.id = 1, .opcode = 1, .flags = whole, .body_bytes = 10});
+	memcpy(bytes + FRAME_HEAD_BYTES, "0123456789", 10);
+	open_echo("coalesce");
+	end = bench_connect(&bench, 0);
+	for (size_t at = 0; at <= sizeof(bytes); at++) {
+		if (at > 0)
+			bench_send(&bench, end, bytes, at);
+		bench_turn(&bench);
+		if (at < sizeof(bytes))
+			bench_send(&bench, end, bytes + at, sizeof(bytes) - at);
+		bench_turn(&bench);
+		CU_ASSERT_TRUE(
+			bench_expect(&bench, end, 1, whole, (const uint8_t *)"0123456789", 10));
+	}
+	for (size_t at = 0; at < sizeof(bytes); at++) {
+		bench_send(&bench, end, bytes + at, 1);
+		bench_turn(&bench);
+	}
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 1, whole, (const uint8_t *)"0123456789", 10));
+	bench_close(&bench);
+}
+
+static void empty_bodies_are_answered(void)
+{
+	struct server_config config = bench_config("immediate", HANDLER_RESPOND, 0);
+	struct bench_end *end;
+
+	bench_open(&bench, &config, &limits);
+	end = bench_connect(&bench, 0);
+	bench_request(&bench, end, 5, 2, 0);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 5, whole, NULL, 0));
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 6, whole, NULL, 0));
+	bench_close(&bench);
+}
+
+/*
+ * Sends `request` bytes of one frame and takes `response` bytes back in whatever pieces they come;
+ * whether the body is right.
+ */
+static bool exchange_large(struct bench_end *end, const uint8_t *request, size_t request_bytes,
+			   uint8_t *response, size_t response_bytes)
+{
+	size_t sent = 0, received = 0;
+
+	for (unsigned turns = 0; turns < 100000 && received < response_bytes; turns++) {
+		size_t step = request_bytes - sent < 5000 ? request_bytes - sent : 5000;
+		struct room rooms[2];
+
+		if (step > 0 && tp_reserve(bench.client_tp, end->conn, step, rooms) > 0) {
+			bench_send(&bench, end, request + sent, step);
+			sent += step;
+		}
+		bench_turn(&bench);
+		received += bench_read(&bench, end, response + received, response_bytes - received);
+	}
+	return received == response_bytes;
+}
+
+static void echo_streams_what_no_memory_holds(void)
+{
+	enum { BODY = 1000003, FRAME = BODY + FRAME_HEAD_BYTES };
+	uint8_t *request = malloc(FRAME), *response = malloc(FRAME);
+	struct bench_end *end;
+
+	frame_encode(request, &(struct frame_head){
+				      .id = 9, .opcode = 1, .flags = whole, .body_bytes = BODY});
+	for (size_t i = 0; i < BODY; i++)
+		request[FRAME_HEAD_BYTES + i] = (uint8_t)(i * i >> 5);
+	open_echo("coalesce");
+	end = bench_connect(&bench, 0);
+	CU_ASSERT_TRUE(exchange_large(end, request, FRAME, response, FRAME));
+	CU_ASSERT_EQUAL(memcmp(request, response, FRAME), 0);
+	bench_request(&bench, end, 10, 1, 3);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 10, whole, (const uint8_t *)"\n\n\n", 3));
+	bench_close(&bench);
+	free(request);
+	free(response);
+}
+
+static void large_responses_are_whole(void)
+{
+	enum { BODY = 300000, FRAME = BODY + FRAME_HEAD_BYTES };
+	struct server_config config = bench_config("immediate", HANDLER_RESPOND, BODY);
+	uint8_t request[FRAME_HEAD_BYTES], *response = malloc(FRAME);
+	struct bench_end *end;
+	bool right = true;
+
+	frame_encode(request, &(struct frame_head){.id = 3, .opcode = 1, .flags = whole});
+	bench_open(&bench, &config, &limits);
+	end = bench_connect(&bench, 0);
+	CU_ASSERT_TRUE(exchange_large(end, request, sizeof(request), response, FRAME));
+	CU_ASSERT_EQUAL(bytes_get_le32(response), FRAME_LENGTH_MIN + BODY);
+	for (size_t i = FRAME_HEAD_BYTES; i < FRAME; i++)
+		right &= response[i] == HANDLER_FILL_BYTE;
+	CU_ASSERT_TRUE(right);
+	bench_close(&bench);
+	free(response);
+}
+
+/*
+ * The connection is to be told of its error and then to end; nothing behind the bad frame may be
+ * served.
+ */
+static void expect_rejected(struct bench_end *end, const char *text)
+{
+	uint64_t requests = server_counters(bench.server)->requests;
+
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 0, whole | FRAME_ERROR, (const uint8_t *)text,
+				    strlen(text)));
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(end->finished);
+	CU_ASSERT_EQUAL(server_counters(bench.server)->requests, requests);
+	CU_ASSERT_EQUAL(server_counters(bench.server)->errors, 1);
+	tp_finish(bench.client_tp, end->conn);
+	bench_turn(&bench);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(end->closed);
+	CU_ASSERT_EQUAL(end->reason, TP_DONE);
+	CU_ASSERT_TRUE(server_idle(bench.server));
+}
+
+static void impossible_lengths_are_rejected(void)
+{
+	static const struct {
+		uint32_t length;
+		enum frame_status status;
+	} cases[] = {{0, FRAME_TOO_SHORT},
+		     {19, FRAME_TOO_SHORT},
+		     {LIMIT_FRAME_BYTES + 1, FRAME_TOO_LONG},
+		     {UINT32_MAX, FRAME_TOO_LONG}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		uint8_t bytes[4 + 2 * FRAME_HEAD_BYTES] = {0};
+		struct bench_end *end;
+
+		bytes_put_le32(bytes, cases[i].length);
+		/* a valid frame right behind, which must not be served */
+		frame_encode(bytes + 4, &(struct frame_head){.id = 1, .opcode = 1, .flags = whole});
+		open_echo("coalesce");
+		end = bench_connect(&bench, 0);
+		bench_send(&bench, end, bytes, i % 2 ? sizeof(bytes) : 4);
+		expect_rejected(end, frame_status_text(cases[i].status));
+		bench_close(&bench);
+	}
+}
+
+static void good_requests_before_a_bad_one_are_answered(void)
+{
+	uint8_t bad[4] = {1, 0, 0, 0};
+	struct bench_end *end;
+
+	open_echo("coalesce");
+	end = bench_connect(&bench, 0);
+	bench_request(&bench, end, 1, 2, 1);
+	bench_send(&bench, end, bad, 4);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 1, whole, (const uint8_t *)"\1", 1));
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 2, whole, (const uint8_t *)"\2", 1));
+	CU_ASSERT_TRUE(bench_expect(&bench, end, 0, whole | FRAME_ERROR,
+				    (const uint8_t *)frame_status_text(FRAME_TOO_SHORT),
+				    strlen(frame_status_text(FRAME_TOO_SHORT))));
+	CU_ASSERT_EQUAL(server_counters(bench.server)->requests, 2);
+	bench_close(&bench);
+}
+
+static void flood_after_an_error_is_cut_off(void)
+{
+	static uint8_t junk[30000];
+	struct bench_end *end;
+
+	open_echo("immediate");
+	end = bench_connect(&bench, 0);
+	for (unsigned i = 0; i < 100 && !end->closed; i++) {
+		struct room rooms[2];
+
+		if (tp_reserve(bench.client_tp, end->conn, sizeof(junk), rooms))
+			bench_send(&bench, end, junk, sizeof(junk));
+		bench_turn(&bench);
+	}
+	CU_ASSERT_TRUE(end->closed);
+	CU_ASSERT_EQUAL(end->reason, TP_RESET);
+	bench_close(&bench);
+}
+
+static void answers_follow_a_half_close(void)
+{
+	struct bench_end *end;
+
+	open_echo("coalesce");
+	end = bench_connect(&bench, 0);
+	bench_request(&bench, end, 1, 3, 1);
+	tp_finish(bench.client_tp, end->conn);
+	for (unsigned i = 0; i < 4; i++)
+		bench_turn(&bench);
+	for (uint8_t i = 1; i <= 3; i++)
+		CU_ASSERT_TRUE(bench_expect(&bench, end, i, whole, &i, 1));
+	CU_ASSERT_TRUE(end->finished);
+	CU_ASSERT_TRUE(end->closed);
+	CU_ASSERT_EQUAL(end->reason, TP_DONE);
+	CU_ASSERT_TRUE(server_idle(bench.server));
+	CU_ASSERT_EQUAL(server_counters(bench.server)->cut_short, 0);
+	bench_close(&bench);
+}
+
+static void cut_requests_are_counted(void)
+{
+	uint8_t bytes[FRAME_HEAD_BYTES + 10] = {0};
+
+	frame_encode(bytes,
+		     &(struct frame_head){.id = 1, .opcode = 1, .flags = whole, .body_bytes = 10});
+	for (size_t cut = 1; cut < sizeof(bytes); cut++) {
+		struct bench_end *end;
+
+		open_echo("coalesce");
+		end = bench_connect(&bench, 0);
+		bench_send(&bench, end, bytes, cut);
+		tp_finish(bench.client_tp, end->conn);
+		for (unsigned i = 0; i < 4; i++)
+			bench_turn(&bench);
+		CU_ASSERT_TRUE(end->closed);
+		CU_ASSERT_EQUAL(server_counters(bench.server)->cut_short, 1);
+		CU_ASSERT_EQUAL(server_counters(bench.server)->responses, 0);
+		CU_ASSERT_TRUE(server_idle(bench.server));
+		bench_close(&bench);
+	}
+}
+
+static void reader_that_never_reads_is_held(void)
+{
+	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, 1000);
+	struct bench_end *greedy, *other;
+	unsigned sent = 0;
+	uint8_t body[1000];
+
+	memset(body, HANDLER_FILL_BYTE, sizeof(body));
+	bench_open(&bench, &config, &limits);
+	greedy = bench_connect(&bench, 0);
+	other = bench_connect(&bench, 1);
+	for (unsigned i = 0; i < 10000; i++) {
+		struct room rooms[2];
+
+		if (tp_reserve(bench.client_tp, greedy->conn, 25, rooms)) {
+			bench_request(&bench, greedy, sent, 1, 1);
+			sent++;
+		}
+		bench_turn(&bench);
+	}
+	/* its requests pile up in bounded memory; the other is served all the same */
+	CU_ASSERT_TRUE(sent < 10000);
+	CU_ASSERT_TRUE(server_counters(bench.server)->stalls > 0);
+	bench_request(&bench, other, 77, 1, 1);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(bench_expect(&bench, other, 77, whole, body, 1000));
+	for (unsigned i = 0; i < sent; i++) {
+		for (unsigned turns = 0; turns < 10; turns++)
+			bench_turn(&bench);
+		if (!bench_expect(&bench, greedy, i, whole, body, 1000)) {
+			CU_FAIL("a held response is missing or wrong");
+			break;
+		}
+	}
+	bench_close(&bench);
+}
+
+static void nobody_gets_more_than_a_share(void)
+{
+	struct server_config config = bench_config("coalesce", HANDLER_ECHO, 0);
+	struct bench_end *greedy, *modest;
+
+	config.turn_requests = 10;
+	bench_open(&bench, &config, &limits);
+	greedy = bench_connect(&bench, 0);
+	modest = bench_connect(&bench, 1);
+	bench_request(&bench, greedy, 0, 100, 1);
+	bench_request(&bench, modest, 200, 1, 1);
+	bench_turn(&bench);
+	CU_ASSERT_EQUAL(server_counters(bench.server)->responses, 11);
+	CU_ASSERT_EQUAL(server_counters(bench.server)->yields, 1);
+	CU_ASSERT_TRUE(bench_expect(&bench, modest, 200, whole, (const uint8_t *)"\xC8", 1));
+	for (unsigned i = 0; i < 9; i++)
+		bench_turn(&bench);
+	for (unsigned i = 0; i < 100; i++)
+		CU_ASSERT_TRUE(bench_expect(&bench, greedy, i, whole, &(uint8_t){(uint8_t)i}, 1));
+	/* ten writes: each share is written when it ends */
+	CU_ASSERT_EQUAL(bench_counters(&bench).writes, 11);
+	bench_close(&bench);
+}
+
+static void draining_answers_and_ends(void)
+{
+	struct bench_end *busy, *idle, *late;
+
+	open_echo("coalesce");
+	busy = bench_connect(&bench, 0);
+	idle = bench_connect(&bench, 1);
+	bench_request(&bench, busy, 1, 3, 1);
+	server_drain(bench.server);
+	bench_turn(&bench);
+	for (uint8_t i = 1; i <= 3; i++)
+		CU_ASSERT_TRUE(bench_expect(&bench, busy, i, whole, &i, 1));
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(busy->finished);
+	CU_ASSERT_TRUE(idle->finished);
+	late = bench_connect(&bench, 2);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(late->closed);
+	tp_finish(bench.client_tp, busy->conn);
+	tp_finish(bench.client_tp, idle->conn);
+	for (unsigned i = 0; i < 3; i++)
+		bench_turn(&bench);
+	CU_ASSERT_TRUE(server_idle(bench.server));
+	CU_ASSERT_EQUAL(server_counters(bench.server)->connections_refused, 1);
+	bench_close(&bench);
+}
+
+static void full_server_resets_newcomers(void)
+{
+	struct server_config config = bench_config("coalesce", HANDLER_ECHO, 0);
+	struct bench_end *second, *first;
+
+	config.conn_max = 1;
+	bench_open(&bench, &config, &limits);
+	first = bench_connect(&bench, 0);
+	second = bench_connect(&bench, 1);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(second->closed);
+	CU_ASSERT_EQUAL(second->reason, TP_RESET);
+	bench_request(&bench, first, 1, 1, 1);
+	bench_turn(&bench);
+	CU_ASSERT_TRUE(bench_expect(&bench, first, 1, whole, (const uint8_t *)"\1", 1));
+	bench_close(&bench);
+}
+
+static const struct suite_test tests[] = {
+	{"a request is answered the same in whatever pieces it comes",
+	 request_may_come_in_any_pieces},
+	{"an empty body gets one frame with START and END", empty_bodies_are_answered},
+	{"echo streams a body larger than any buffer", echo_streams_what_no_memory_holds},
+	{"a response larger than the send memory arrives whole", large_responses_are_whole},
+	{"impossible lengths get an error frame, then the end, and nothing behind them is served",
+	 impossible_lengths_are_rejected},
+	{"good requests before a bad one are answered first",
+	 good_requests_before_a_bad_one_are_answered},
+	{"a peer that floods on after its error is reset", flood_after_an_error_is_cut_off},
+	{"requests before a half-close are answered, then both sides are done",
+	 answers_follow_a_half_close},
+	{"a request cut short by its peer is counted, wherever it is cut",
+	 cut_requests_are_counted},
+	{"a peer that does not read is held in bounded memory and harms nobody",
+	 reader_that_never_reads_is_held},
+	{"nobody gets more than its share of a turn", nobody_gets_more_than_a_share},
+	{"draining answers what was received, ends everyone and refuses newcomers",
+	 draining_answers_and_ends},
+	{"a full server resets newcomers and serves on", full_server_resets_newcomers},
+};
+
+SUITE_MAIN("server", tests)
