@@ -115,7 +115,8 @@ enum {
 };
 
 /* Makes a connection without ends or state; `memory` holds both rings and the stagger. */
-void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, uint32_t send_bytes);
+void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes,
+		  uint32_t send_bytes);
 
 /* Moves to a state; asserts that RFC 9293 3.3.2 has this transition. */
 void conn_set_state(struct utcp_conn *conn, enum conn_state state);

@@ -68,7 +68,7 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 	conn = slab_acquire(&utcp->conns);
 	CHECK(conn != NULL);
 	conn_prepare(conn, slab_acquire(&utcp->rings), utcp->config.recv_bytes,
-		  utcp->config.send_bytes);
+		     utcp->config.send_bytes);
 	conn->key = tuples_key(ends->peer_ip, ends->peer_port, ends->own_port);
 	segment_head_init(&conn->head, utcp->config.mac, mac, ends);
 	conn->mss = own_mss(utcp) < SEGMENT_MSS_DEFAULT ? own_mss(utcp) : SEGMENT_MSS_DEFAULT;

@@ -379,6 +379,52 @@ static void time_wait_gives_way(void)
 	peer_close(&peer);
 }
 
+/* What an application still reads from cannot give way. */
+static void unread_connections_keep_their_place(void)
+{
+	struct utcp_config config = peer_config();
+
+	config.conn_max = 1;
+	config.time_wait_ns = 1000 * SECOND;
+	peer_open(&peer, &config);
+	peer_connect(&peer, NULL, 0);
+	utcp_finish(peer.utcp, peer.conn);
+	take_fin();
+	peer_send(&peer, FIN | ACK, "unread", 6);
+	peer_drain(&peer);
+	settle();
+	peer.port++;
+	peer_send_at(&peer, 1, SYN, NULL, 0);
+	CU_ASSERT(COUNT(drop_tcp_full) == 1 && peer_drain(&peer) == 0);
+	CU_ASSERT(peer_app_read(&peer, got, sizeof(got)) == 6);
+	settle();
+	peer_send_at(&peer, 1, SYN, NULL, 0);
+	CU_ASSERT(COUNT(drop_tcp_full) == 1 && peer_drain(&peer) == 1);
+	peer_close(&peer);
+}
+
+/* A handle is good until the turn after its end was told, and does nothing more. */
+static void calls_after_the_end_do_nothing(void)
+{
+	struct room rooms[2];
+
+	open_connected();
+	peer_send(&peer, ACK, "last words", 10);
+	peer_send_at(&peer, peer.seq, RST, NULL, 0);
+	peer_poll(&peer);
+	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_RESET);
+	CU_ASSERT(peer_app_read(&peer, got, sizeof(got)) == 10);
+	CU_ASSERT(utcp_reserve(peer.utcp, peer.conn, 5, rooms) == 0);
+	utcp_finish(peer.utcp, peer.conn);
+	utcp_abort(peer.utcp, peer.conn);
+	utcp_check(peer.utcp);
+	peer_poll(&peer);
+	CU_ASSERT(peer.closed == 1 && peer_drain(&peer) == 0 && utcp_conn_count(peer.utcp) == 1);
+	utcp_advance(peer.utcp, peer.now_ns);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 0);
+	peer_close(&peer);
+}
+
 static void time_wait_is_not_assassinated(void)
 {
 	struct peer_segment out;
@@ -430,6 +476,8 @@ static const struct suite_test tests[] = {
 	{"abort resets at once", aborts},
 	{"a call can be aborted", aborts_a_call},
 	{"TIME-WAIT gives way when the table is full, oldest first", time_wait_gives_way},
+	{"a connection with unread data keeps its place", unread_connections_keep_their_place},
+	{"calls after the end do nothing", calls_after_the_end_do_nothing},
 	{"TIME-WAIT ignores RST and old SYNs, and a new SYN reopens",
 	 time_wait_is_not_assassinated},
 	{"a reset after all was acknowledged is no error", reset_in_last_ack_after_all_is_done},

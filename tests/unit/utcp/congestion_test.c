@@ -28,11 +28,11 @@ static void grows(void)
 	congestion_acked(&c, MSS, 1, 5 * MSS,
 			 c.cwnd); /* one ACK, however much it covers, counts as one segment */
 	CU_ASSERT(c.cwnd == 12 * MSS);
+	congestion_acked(&c, MSS, 1, MSS, MSS); /* not the window's fault */
+	CU_ASSERT(c.cwnd == 12 * MSS);
 	c.ssthresh = c.cwnd;
 	for (unsigned i = 0; i < 12; i++)
 		congestion_acked(&c, MSS, 1, MSS, c.cwnd);
-	CU_ASSERT(c.cwnd == 13 * MSS);
-	congestion_acked(&c, MSS, 1, MSS, MSS); /* not the window's fault */
 	CU_ASSERT(c.cwnd == 13 * MSS);
 }
 
@@ -75,6 +75,8 @@ static void times_out(void)
 	congestion_init(&c, MSS, 0, false);
 	congestion_timeout(&c, MSS, 10 * MSS, 10001, true);
 	CU_ASSERT(c.cwnd == MSS && c.ssthresh == 5 * MSS);
+	for (unsigned i = 0; i < 5; i++) /* duplicates of what was sent before it say nothing new */
+		CU_ASSERT(congestion_duplicate(&c, MSS, 5001, 5 * MSS, 10001) == CONGESTION_GO_ON);
 	congestion_timeout(&c, MSS, MSS, 10001, false);
 	CU_ASSERT(c.ssthresh == 5 * MSS);
 	congestion_timeout(&c, MSS, MSS, 10001, true);

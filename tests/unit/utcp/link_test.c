@@ -94,7 +94,10 @@ static void refuses_what_is_not_for_us(void)
 	peer_put_frame(&peer, frame, bytes);
 	memset(frame, 0xff, 6); /* IPv4 to everybody */
 	peer_put_frame(&peer, frame, bytes);
-	CU_ASSERT(COUNT(drop_mac) == 2);
+	syn_frame(frame);
+	frame[6] |= 1; /* from a group */
+	peer_put_frame(&peer, frame, bytes);
+	CU_ASSERT(COUNT(drop_mac) == 3);
 	bytes = syn_frame(frame);
 	frame[12] = 0x86;
 	frame[13] = 0xdd;
@@ -352,6 +355,29 @@ static void unasked_replies_teach_nothing(void)
 	peer_close(&peer);
 }
 
+/* Where our next call to the peer would go. */
+static uint8_t called_at(void)
+{
+	peer_drain(&peer);
+	CU_ASSERT(utcp_connect(peer.utcp, PEER_IP, PEER_PORT, peer.now_ns, &peer.conn) == 0);
+	CU_ASSERT(peer_take_frame(&peer) > 0);
+	return peer.frame[5];
+}
+
+static void requests_move_a_peer_once_a_second(void)
+{
+	open_usual();
+	peer_be_called(&peer);
+	put_arp(1, PEER_IP, 9, OWN_IP);
+	CU_ASSERT(called_at() == 2);
+	peer_jump(&peer, SECOND);
+	put_arp(1, PEER_IP, 9, OWN_IP);
+	CU_ASSERT(called_at() == 9);
+	put_arp(1, PEER_IP, 2, OWN_IP);
+	CU_ASSERT(called_at() == 9);
+	peer_close(&peer);
+}
+
 static void unanswered_arp_is_unreachable(void)
 {
 	open_usual();
@@ -438,6 +464,7 @@ static const struct suite_test tests[] = {
 	{"an ARP request for us is answered, others are not", answers_arp},
 	{"malformed ARP is dropped", refuses_malformed_arp},
 	{"an unasked ARP reply teaches nothing", unasked_replies_teach_nothing},
+	{"a request moves a known host, once a second at most", requests_move_a_peer_once_a_second},
 	{"a call to nobody is unreachable after three questions", unanswered_arp_is_unreachable},
 	{"an ARP flood stays bounded and calls still work", an_arp_flood_is_bounded},
 	{"more unanswered questions than the table holds are refused",

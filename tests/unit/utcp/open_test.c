@@ -144,6 +144,28 @@ static void scales_windows(void)
 	peer_close(&peer);
 }
 
+/* RFC 7323 2.2: the window of a SYN-ACK is not. */
+static void a_syn_ack_is_not_scaled(void)
+{
+	static const uint8_t data[4000];
+	struct peer_segment answer = {.window = 1000,
+				      .port = PEER_PORT,
+				      .flags = SYN | ACK,
+				      .options = (const uint8_t *)"\1\3\3\7\2\4\5\xb4",
+				      .options_bytes = 8};
+	struct peer_segment out;
+
+	open_usual();
+	peer_be_called(&peer);
+	answer.seq = peer.seq++;
+	answer.ack = peer.ack;
+	answer.own_port = peer.own_port;
+	peer_put(&peer, &answer);
+	peer_app_write(&peer, data, sizeof(data));
+	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 1000 && !peer_take(&peer, &out));
+	peer_close(&peer);
+}
+
 static void ignores_data_on_syn(void)
 {
 	struct peer_segment syn = {.seq = peer.seq,
@@ -200,6 +222,10 @@ static void writes_before_connected_wait(void)
 	peer_send(&peer, SYN | ACK, NULL, 0);
 	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 5 && out.seq == peer.ack);
 	CU_ASSERT(out.flags == (ACK | PSH | FIN));
+	peer.ack += 6;
+	peer_send(&peer, FIN | ACK, NULL, 0);
+	peer_poll(&peer);
+	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_DONE);
 	peer_close(&peer);
 }
 
@@ -405,6 +431,7 @@ static const struct suite_test tests[] = {
 	{"the MSS is 536 if absent, never below 64, never above the link's", negotiates_mss},
 	{"a SYN offers MSS and window scale", offers_mss_and_scale},
 	{"windows are scaled both ways", scales_windows},
+	{"the window of a SYN-ACK is not scaled", a_syn_ack_is_not_scaled},
 	{"data on a SYN is not acknowledged", ignores_data_on_syn},
 	{"a lost SYN-ACK is sent again, and data never at its number", lost_syn_ack_then_data},
 	{"what is written and finished before the handshake follows it",

@@ -62,6 +62,44 @@ static void keeps_to_the_initial_window(void)
 	peer_close(&peer);
 }
 
+/* Takes all that leaves, then acknowledges it segment by segment; how much that was. */
+static uint32_t take_burst(void)
+{
+	struct peer_segment out;
+	uint32_t ends[64], sent = 0;
+	unsigned count = 0;
+
+	while (count < 64 && peer_take(&peer, &out)) {
+		ends[count++] = out.seq + (uint32_t)out.bytes;
+		sent += (uint32_t)out.bytes;
+	}
+	for (unsigned i = 0; i < count; i++)
+		acknowledge(ends[i]);
+	return sent;
+}
+
+/* RFC 5681 4.1. */
+static void idleness_costs_the_window(void)
+{
+	struct utcp_config config = peer_config();
+
+	config.send_bytes = 65536;
+	peer_open(&peer, &config);
+	peer_connect(&peer, NULL, 0);
+	CU_ASSERT(peer_app_write(&peer, data, 60000));
+	CU_ASSERT(take_burst() == 14600);
+	CU_ASSERT(take_burst() == 29200);
+	CU_ASSERT(take_burst() == 60000 - 43800);
+	CU_ASSERT(peer_app_write(&peer, data, 40000));
+	CU_ASSERT(take_burst() > 29200); /* a pause shorter than the timeout costs nothing */
+	while (take_burst() > 0)
+		;
+	peer_jump(&peer, 2 * SECOND);
+	CU_ASSERT(peer_app_write(&peer, data, 40000));
+	CU_ASSERT(take_burst() == 14600);
+	peer_close(&peer);
+}
+
 static void tells_when_writable(void)
 {
 	open_connected();
@@ -346,6 +384,10 @@ static void survives_a_shrinking_window(void)
 	peer_drain(&peer);
 	peer.window = 0; /* taken back, with all in flight */
 	peer_send(&peer, ACK, NULL, 0);
+	peer_send(&peer, ACK, "x", 1);
+	peer_jump(&peer, 2 * MS);
+	CU_ASSERT(peer_take(&peer, &out) &&
+		  out.seq == peer.ack); /* or it would lie beyond the window */
 	peer_wait(&peer, 3 * SECOND);
 	CU_ASSERT(COUNT(probes) > 0);
 	peer.window = 3000;
@@ -419,6 +461,7 @@ static void rto_follows_the_round_trip(void)
 static const struct suite_test tests[] = {
 	{"writes are cut at the MSS and pushed at their end", cuts_segments},
 	{"ten segments leave at first, then slow start", keeps_to_the_initial_window},
+	{"after a pause the window is the first again", idleness_costs_the_window},
 	{"a refused write is told once, when it fits", tells_when_writable},
 	{"an unanswered segment is sent again, ever later, until R2", backs_off_and_gives_up},
 	{"after a timeout all is sent again from the first, one segment at first",
