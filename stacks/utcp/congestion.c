@@ -35,11 +35,23 @@ static uint32_t halved(uint32_t flight, uint16_t mss)
 	return most(flight / 2, 2u * mss); /* RFC 5681 equation 4 */
 }
 
-/* Slow start and congestion avoidance by bytes (RFC 5681 3.1), only while the window is what limits
- * us (RFC 7661 3). */
-static void grow(struct congestion *congestion, uint16_t mss, uint32_t acked, uint32_t flight)
+/* Takes the flight before an ACK of `acked` bytes up to `ack` into account. */
+static void note_flight(struct congestion *congestion, uint32_t ack, uint32_t acked,
+			uint32_t flight)
 {
-	if (flight < congestion->cwnd / 2)
+	if (flight > congestion->peak) {
+		congestion->peak = flight;
+		congestion->peak_end = ack + (flight - acked);
+	}
+}
+
+/*
+ * Slow start and congestion avoidance by bytes (RFC 5681 3.1), only while the window is what limits
+ * us (RFC 7661 3): that is told by the peak, since a burst's ACKs may all arrive before the next.
+ */
+static void grow(struct congestion *congestion, uint16_t mss, uint32_t acked)
+{
+	if (congestion->peak < congestion->cwnd / 2)
 		return;
 	if (congestion->cwnd < congestion->ssthresh) {
 		congestion->cwnd += least(acked, mss);
@@ -57,10 +69,13 @@ enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t
 					 uint32_t acked, uint32_t flight)
 {
 	congestion->dup_acks = 0;
-	if (!congestion->recovering) {
-		grow(congestion, mss, acked, flight);
+	note_flight(congestion, ack, acked, flight);
+	if (!congestion->recovering)
+		grow(congestion, mss, acked);
+	if (!seq_before(ack, congestion->peak_end))
+		congestion->peak = 0;
+	if (!congestion->recovering)
 		return CONGESTION_GO_ON;
-	}
 	if (!seq_before(ack, congestion->recover)) { /* RFC 6582 3.2 step 3, full acknowledgement */
 		congestion->recovering = false;
 		congestion->acked_bytes = 0;

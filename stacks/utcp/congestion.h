@@ -18,6 +18,8 @@ struct congestion {
 	uint32_t ssthresh;
 	uint32_t recover;     /* RFC 6582: recovery ends beyond this */
 	uint32_t acked_bytes; /* towards the next step of congestion avoidance */
+	uint32_t peak;	      /* most that was in flight since what was then sent last, */
+	uint32_t peak_end;    /* which ended here, was acknowledged */
 	uint8_t dup_acks;     /* in a row, capped */
 	bool recovering;
 };

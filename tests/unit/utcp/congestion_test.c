@@ -23,17 +23,18 @@ static void grows(void)
 	struct congestion c;
 
 	congestion_init(&c, MSS, 0, false);
-	congestion_acked(&c, MSS, 1, MSS, c.cwnd);
+	congestion_acked(&c, MSS, 1000, MSS, 10 * MSS);
 	CU_ASSERT(c.cwnd == 11 * MSS);
-	congestion_acked(&c, MSS, 1, 5 * MSS,
-			 c.cwnd); /* one ACK, however much it covers, counts as one segment */
+	congestion_acked(&c, MSS, 6000, 5 * MSS, 9 * MSS); /* one ACK counts as one segment */
 	CU_ASSERT(c.cwnd == 12 * MSS);
-	congestion_acked(&c, MSS, 1, MSS, MSS); /* not the window's fault */
-	CU_ASSERT(c.cwnd == 12 * MSS);
-	c.ssthresh = c.cwnd;
-	for (unsigned i = 0; i < 12; i++)
-		congestion_acked(&c, MSS, 1, MSS, c.cwnd);
+	congestion_acked(&c, MSS, 10000, 4 * MSS, 4 * MSS); /* the rest of a flight of ten */
 	CU_ASSERT(c.cwnd == 13 * MSS);
+	congestion_acked(&c, MSS, 11000, MSS, MSS); /* not the window's fault */
+	CU_ASSERT(c.cwnd == 13 * MSS);
+	c.ssthresh = c.cwnd;
+	for (uint32_t i = 0; i < 13; i++)
+		congestion_acked(&c, MSS, 12000 + i * MSS, MSS, 13 * MSS);
+	CU_ASSERT(c.cwnd == 14 * MSS);
 }
 
 static void acks_cannot_be_divided(void)
