@@ -153,6 +153,7 @@ bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now
 void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
 {
 	uint16_t mss = segment->mss < SEGMENT_MSS_MIN ? SEGMENT_MSS_MIN : segment->mss;
+	uint32_t capacity = conn->recv.capacity;
 
 	conn->mss = mss < own_mss(utcp) ? mss : own_mss(utcp); /* RFC 9293 3.7.1 */
 	conn->scale_ok = segment->scale_given;
@@ -166,10 +167,9 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 	conn->irs = segment->seq;
 	conn->rcv_nxt = conn->rcv_acked = segment->seq + 1;
 	conn->rcv_edge =
-		conn->rcv_nxt +
-		(conn->recv.capacity < SHORT_WINDOW_MAX ? conn->recv.capacity : SHORT_WINDOW_MAX);
-	conn->snd_wnd = conn->snd_wnd_max =
-		segment->window; /* never scaled in a SYN (RFC 7323 2.2) */
+		conn->rcv_nxt + (capacity < SHORT_WINDOW_MAX ? capacity : SHORT_WINDOW_MAX);
+	/* Never scaled in a SYN (RFC 7323 2.2). */
+	conn->snd_wnd = conn->snd_wnd_max = segment->window;
 	conn->snd_wl1 = segment->seq;
 	conn->snd_wl2 = segment->ack;
 }

@@ -96,8 +96,8 @@ void segment_head_init(struct segment_head *head, const uint8_t own_mac[MAC_BYTE
 	memcpy(head->bytes + ETH_SOURCE, own_mac, MAC_BYTES);
 	bytes_put_be16(head->bytes + ETH_TYPE, ETH_TYPE_IPV4);
 	ip[IP_VERSION] = 4 << 4 | IP_BYTES / 4;
-	bytes_put_be16(ip + IP_FRAGMENT,
-		       IP_DONT_FRAGMENT); /* so any identification will do (RFC 6864 4.1) */
+	/* Never fragmented, so any identification will do (RFC 6864 4.1). */
+	bytes_put_be16(ip + IP_FRAGMENT, IP_DONT_FRAGMENT);
 	ip[IP_TTL] = IP_TTL_DEFAULT;
 	ip[IP_PROTOCOL] = IP_TCP;
 	bytes_put_be32(ip + IP_SOURCE, ends->own_ip);

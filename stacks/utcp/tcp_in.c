@@ -9,8 +9,7 @@
 #include "stacks/utcp/seq.h"
 
 enum {
-	CHALLENGES_A_SECOND =
-		10, /* a connection; no count is shared, so none leaks (CVE-2016-5696) */
+	CHALLENGES_A_SECOND = 10, /* each connection its own, so none leaks (CVE-2016-5696) */
 	DUP_ACKS_DUE_MAX = 64,
 };
 
@@ -122,10 +121,8 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 	if (ack == conn->snd_max) {
 		conn->timeout_at = TIMER_NEVER;
 		conn->resend_head = false;
-	} else {
-		tcp_start_timeout(
-			utcp, conn,
-			now_ns + rtt_timeout(&conn->rtt, conn->backoff)); /* RFC 6298 5.3 */
+	} else { /* RFC 6298 5.3 */
+		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	}
 	if (conn->send_wanted > 0 && ring_free(&conn->send) >= conn->send_wanted) {
 		conn->send_wanted = 0;
@@ -227,16 +224,18 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 		return false;
 	if (conn->state == CONN_SYN_RECEIVED && segment->seq == conn->irs &&
 	    (segment->flags & (TCP_SYN | TCP_ACKS)) == TCP_SYN) {
-		conn->snd_nxt = conn->iss; /* the peer has not seen our SYN-ACK: */
+		conn->snd_nxt = conn->iss; /* the peer has not seen our SYN-ACK */
 		follow_peer(conn, segment);
 		utcp_mark(utcp, conn);
 		return false;
 	}
-	if (conn->state == CONN_TIME_WAIT &&
-	    (segment->flags & TCP_FIN)) /* eighth step, TIME-WAIT */
+	/* The eighth step for a FIN in TIME-WAIT: our ACK of it was lost. */
+	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN))
 		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
-	/* Data sent again needs its ACK. Empty segments get a bounded number, so that two confused
-	 * ends do not answer each other for ever. */
+	/*
+	 * Data sent again needs its ACK. Empty segments get a bounded number, so that two confused
+	 * ends do not answer each other for ever.
+	 */
 	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) || may_answer(conn, now_ns))
 		tcp_ack_soon(utcp, conn);
 	return false;

@@ -189,8 +189,8 @@ static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fra
 		congestion_idle(&conn->congestion, conn->mss);
 	if (__builtin_expect(plan_next(conn, &plan), 1))
 		return build_planned(utcp, conn, frame, &plan, now_ns);
-	if (conn->timeout_at ==
-	    TIMER_NEVER) /* nothing under way will tell us when the window opens */
+	/* Nothing under way will tell us when the window opens. */
+	if (conn->timeout_at == TIMER_NEVER)
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	return 0;
 }

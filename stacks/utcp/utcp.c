@@ -170,15 +170,13 @@ void utcp_consume(struct utcp *utcp, struct utcp_conn *conn, size_t bytes)
 	CHECK(bytes <= ring_used(&conn->recv));
 	if (conn->reassembly.count == 0)
 		ring_consume(&conn->recv, (uint32_t)bytes);
-	else
-		conn->recv.head +=
-			(uint32_t)bytes; /* not rewound: later bytes already have their places */
+	else /* not rewound: later bytes already have their places */
+		conn->recv.head += (uint32_t)bytes;
 	if (!conn_receiving(conn)) {
 		close_after_consume(utcp, conn);
 		return;
 	}
-	/* Receiver SWS avoidance: only a window that opened by something is news (RFC
-	 * 9293 3.8.6.2.2, RFC 1122 4.2.3.3). */
+	/* Only a window that opened by something is news (RFC 9293 3.8.6.2.2). */
 	opened = conn->rcv_nxt + ring_free(&conn->recv) - conn->rcv_edge;
 	worth = conn->recv.capacity / 2;
 	if (opened >= (2u * conn->mss < worth ? 2u * conn->mss : worth))

@@ -350,8 +350,8 @@ static void end_flow(struct world *world, unsigned index, struct flow *flow, uns
 		host->open_at = world->now_ns;
 	} else if (reason == UTCP_RESET && in && flow->received == in->bytes && flow->finished_in &&
 		   flow->finished_out) {
-		in->whole =
-			true; /* the last ACKs were lost, and the peer, done, has forgotten us */
+		/* The last ACKs were lost, and the peer, done, has forgotten us. */
+		in->whole = true;
 	} else if (world->abortive && (reason == UTCP_RESET || reason == UTCP_ABORTED)) {
 		out->broken = true;
 	} else {
