@@ -532,6 +532,24 @@ static void step(struct world *world)
 		turn(world, i);
 }
 
+/* With nothing open and nothing to come, no timer and no frame may be left. */
+static void judge_rest(struct world *world, unsigned index)
+{
+	struct utcp *utcp = world->hosts[index].utcp;
+	uint64_t later = world->now_ns + ARP_PATIENCE_NS + MS; /* a question may still be open */
+	uint8_t frame[WIRE_FRAME_MAX];
+	uint64_t next;
+
+	while ((next = utcp_deadline(utcp)) <= later) {
+		utcp_advance(utcp, next);
+		while (utcp_output(utcp, frame, next) > 0)
+			;
+	}
+	utcp_check(utcp);
+	if (next != NEVER || utcp_output(utcp, frame, later) > 0)
+		fail(world, "host %c: a timer or a frame is left over", "AB"[index]);
+}
+
 /* What must be true once everything has ended. */
 static void judge_end(struct world *world)
 {
@@ -544,6 +562,7 @@ static void judge_end(struct world *world)
 			     host -> closed);
 		if (c->opened_active + c->opened_passive != c->closed || c->closed != host->closed)
 			fail(world, "host %c: the counters of connections do not balance", "AB"[i]);
+		judge_rest(world, i);
 	}
 	for (int i = 0; i < world->stream_count; i++) {
 		const struct stream *stream = &world->streams[i];
