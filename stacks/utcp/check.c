@@ -38,6 +38,9 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	if (conn->snd_una != conn->snd_nxt || conn->state == CONN_FIN_WAIT_2 ||
 	    conn->state == CONN_TIME_WAIT)
 		CHECK(conn->timeout_at != TIMER_NEVER);
+	if (conn->state == CONN_ESTABLISHED && conn->snd_una == conn->snd_max &&
+	    !conn_has_unsent(conn))
+		CHECK(conn->timeout_at == TIMER_NEVER);
 	if (conn_sending(conn) && conn_has_unsent(conn))
 		CHECK(conn->timeout_at != TIMER_NEVER || list_linked(&conn->out_link));
 }

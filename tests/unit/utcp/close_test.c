@@ -456,6 +456,15 @@ static void reset_in_last_ack_after_all_is_done(void)
 	peer_poll(&peer);
 	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_DONE);
 	peer_close(&peer);
+	open_connected();
+	peer_send(&peer, FIN | ACK, NULL, 0);
+	peer_app_write(&peer, "not acknowledged", 16);
+	utcp_finish(peer.utcp, peer.conn);
+	take_fin();
+	peer_send_at(&peer, peer.seq, RST, NULL, 0);
+	peer_poll(&peer);
+	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_RESET);
+	peer_close(&peer);
 }
 
 static const struct suite_test tests[] = {
@@ -480,7 +489,8 @@ static const struct suite_test tests[] = {
 	{"calls after the end do nothing", calls_after_the_end_do_nothing},
 	{"TIME-WAIT ignores RST and old SYNs, and a new SYN reopens",
 	 time_wait_is_not_assassinated},
-	{"a reset after all was acknowledged is no error", reset_in_last_ack_after_all_is_done},
+	{"a reset is no error only after all data was acknowledged",
+	 reset_in_last_ack_after_all_is_done},
 };
 
 SUITE_MAIN("close", tests)

@@ -124,6 +124,24 @@ static void offers_mss_and_scale(void)
 	peer_close(&peer);
 }
 
+/* RFC 7323 2.2: a SYN-ACK offers scale only to who offered it. */
+static void answers_scale_with_scale(void)
+{
+	struct peer_segment syn = {.seq = 1, .port = PEER_PORT, .own_port = OWN_PORT, .flags = SYN};
+
+	open_usual();
+	peer_put(&peer, &syn);
+	CU_ASSERT(peer_take_frame(&peer) > 0);
+	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\1\1\1\1", 8) == 0);
+	syn.port++;
+	syn.options = (const uint8_t *)"\1\3\3\7";
+	syn.options_bytes = 4;
+	peer_put(&peer, &syn);
+	CU_ASSERT(peer_take_frame(&peer) > 0);
+	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\1\3\3\0", 8) == 0);
+	peer_close(&peer);
+}
+
 static void scales_windows(void)
 {
 	static const uint8_t data[16384];
@@ -430,6 +448,7 @@ static const struct suite_test tests[] = {
 	{"our call is answered and acknowledged", calls},
 	{"the MSS is 536 if absent, never below 64, never above the link's", negotiates_mss},
 	{"a SYN offers MSS and window scale", offers_mss_and_scale},
+	{"scale is offered to who offers it", answers_scale_with_scale},
 	{"windows are scaled both ways", scales_windows},
 	{"the window of a SYN-ACK is not scaled", a_syn_ack_is_not_scaled},
 	{"data on a SYN is not acknowledged", ignores_data_on_syn},

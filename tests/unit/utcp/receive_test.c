@@ -208,6 +208,19 @@ static void gaps_are_told_at_once(void)
 	peer_close(&peer);
 }
 
+/* A write that has nothing to send must not take the ACKs with it. */
+static void a_write_keeps_pending_acks(void)
+{
+	struct peer_segment answer;
+	uint8_t frame[FRAME_ROOM];
+
+	open_connected(16384);
+	peer_send_at(&peer, peer.seq + 10, ACK, "ahead", 5);
+	CU_ASSERT(utcp_conn_output(peer.utcp, peer.conn, frame, peer.now_ns) == 0);
+	CU_ASSERT(peer_take(&peer, &answer) && answer.flags == ACK && answer.ack == peer.seq);
+	peer_close(&peer);
+}
+
 static void never_promises_what_it_has_not(void)
 {
 	static uint8_t data[4096];
@@ -312,6 +325,7 @@ static const struct suite_test tests[] = {
 	{"out of order the later bytes win", later_bytes_win_out_of_order},
 	{"a flood of one-byte segments out of order is bounded", one_byte_flood_is_bounded},
 	{"each segment behind a gap gets its own ACK", gaps_are_told_at_once},
+	{"a write with nothing to send keeps pending ACKs", a_write_keeps_pending_acks},
 	{"the window closes, stays closed for little, and is never exceeded",
 	 never_promises_what_it_has_not},
 	{"what lies beyond the window is cut off, its FIN too", cuts_at_the_window},

@@ -274,6 +274,8 @@ static void probes_a_closed_window(void)
 	peer.window = 100;
 	peer_send(&peer, ACK, NULL, 0);
 	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 100);
+	peer_jump(&peer, 201 * MS); /* the probes' back-off was theirs alone */
+	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 100);
 	peer_close(&peer);
 }
 
