@@ -17,6 +17,7 @@ import time
 import traceback
 
 DEADLINE_S = 60
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXPERIMENT = {
     "schema": "weir.experiment/1",
     "name": "tiny",
@@ -342,6 +343,36 @@ def killed_runner(bench):
     assert grounds_of(runner.pid) == []
 
 
+def report_follows(bench):
+    """With a report if there can be one; without, the samples count all the same."""
+    arguments = bench.command(bench.experiment(factors={"depth": [1, 2]}))[:-1]
+    lost = subprocess.run(arguments, capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={**os.environ, "WEIR_ROOT": "/nonexistent"}, check=False)
+    assert lost.returncode == 0 and "NO REPORT" in lost.stderr, lost.stderr
+    check_hashes(results_path(lost))
+    if not os.path.exists(os.path.join(ROOT, "analysis", "report.py")):
+        raise Skip("this tree has no analysis/")
+    made = subprocess.run(arguments, capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={**os.environ, "WEIR_ROOT": ROOT}, check=False)
+    assert made.returncode == 0, made.stderr
+    if "packages are missing" in made.stderr:
+        raise Skip(made.stderr.strip())
+    assert os.path.exists(os.path.join(results_path(made), "report.html")), made.stderr
+    check_hashes(results_path(made))
+
+
+def doctor_knows(bench):
+    outcome = subprocess.run([bench.weir, "doctor", "--json"], capture_output=True, check=False)
+    found = json.loads(outcome.stdout)
+    missing = [check for check in found["checks"] if check["state"] == "missing"]
+    assert found["can_run_first_look"] == (not missing)
+    assert outcome.returncode == (4 if missing else 0)
+    assert {"cores", "numa", "hugepages", "stack"} <= {check["name"] for check in found["checks"]}
+    for check in found["checks"]:
+        assert check["state"] in ("ok", "note", "missing") and check["found"], check
+        assert check["state"] == "ok" or check["mend"], check
+
+
 def two_at_once(bench):
     folder = bench.experiment(duration="20s")
     with bench.start(folder) as runner:
@@ -364,6 +395,8 @@ TESTS = (
     ("a wrong command line is refused with what was meant", wrong_command_line),
     ("a dry run prints the plan and leaves nothing", dry_run),
     ("a full disk ends the run and leaves nothing that reads as whole", full_disk),
+    ("a report follows if it can, and its lack is said loudly", report_follows),
+    ("doctor finds out whether first-look can run, and how to mend what is missing", doctor_knows),
     ("an output that is no folder is refused", unwritable_output),
     ("an interrupt ends both children and keeps what there is as partial", interrupted),
     ("a killed runner takes its children along and the next cleans up", killed_runner),
