@@ -34,7 +34,9 @@ int analysis_exec_report(const char *result, struct tp_error *error)
 
 	if (code < 0)
 		return code;
-	execl(analysis_python, analysis_python, "-m", "analysis.report", result, (char *)NULL);
+	/* -P: whatever is called analysis/ where we stand is not meant. */
+	execl(analysis_python, analysis_python, "-P", "-m", "analysis.report", result,
+	      (char *)NULL);
 	return tp_fail(error, -errno, "cannot execute %s: %s", analysis_python, strerror(errno));
 }
 

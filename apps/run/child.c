@@ -95,7 +95,7 @@ int child_start(struct child *child, const struct child_spec *spec, struct tp_er
 			       strerror(-code));
 	child->streams[0] = (struct log_stream){
 		.log = &child->log, .on_line = spec->on_line, .user = spec->user};
-	child->streams[1] = (struct log_stream){.log = &child->log};
+	child->streams[1] = (struct log_stream){.log = &child->log, .remembered = true};
 	code = launch(child, spec, argv);
 	if (code < 0) {
 		log_close(&child->log);

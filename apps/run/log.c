@@ -53,7 +53,7 @@ static void end_line(struct log_stream *stream)
 
 	stream->line[stream->line_bytes] = '\0';
 	stream->line_bytes = 0;
-	if (stream->line[0])
+	if (stream->remembered && stream->line[0])
 		snprintf(log->last[log->last_count++ % LOG_LAST_LINES], LOG_LAST_BYTES, "%.*s",
 			 LOG_LAST_BYTES - 1, stream->line);
 	if (stream->on_line)

@@ -2,13 +2,15 @@
  * log: what a child process says, kept in a file of bounded size.
  *
  * Everything up to the bound goes into the file; what is beyond is counted, and the file ends by
- * saying so. The last lines are remembered for messages, whatever the file took.
+ * saying so. The last lines of streams that carry messages are remembered, whatever the
+ * file took.
  *
  * Owned by the caller from open to close. Plane: setup and report.
  */
 #ifndef WEIR_RUN_LOG_H
 #define WEIR_RUN_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +34,7 @@ struct log {
 /* One stream of the child, cut into lines. */
 struct log_stream {
 	struct log *log;
+	bool remembered; /* its lines are among those that log_quote knows */
 	void (*on_line)(void *user, const char *line); /* NULL: nobody listens */
 	void *user;
 	size_t line_bytes;

@@ -44,6 +44,7 @@ struct session {
 	char phase[16]; /* the client's last */
 	uint64_t start_ns;
 	uint64_t ready_ns;
+	bool server_blamed; /* for its end, already */
 };
 
 __attribute__((format(printf, 2, 3))) static void invalidate(struct session *session,
@@ -132,6 +133,7 @@ static void blame(struct session *session, const struct child *child, const char
 
 	child_describe_end(child, end, sizeof(end));
 	log_quote(&child->log, quote, sizeof(quote));
+	session->server_blamed |= child == &session->server;
 	invalidate(session, "%s %s %s%s%s", child->name, end, when, quote[0] ? ": " : "", quote);
 }
 
@@ -179,6 +181,12 @@ static bool await_ready(struct session *session)
 	return false;
 }
 
+static const char *in_phase(const struct session *session, const char *whose, char text[64])
+{
+	snprintf(text, 64, "in %s phase `%s`", whose, session->phase[0] ? session->phase : "start");
+	return text;
+}
+
 /*
  * Lets the client do its work. If the server dies, the client gets a little time to say what it
  * saw.
@@ -186,42 +194,38 @@ static bool await_ready(struct session *session)
 static void await_client(struct session *session, uint64_t window_ns)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + window_ns + CLIENT_GRACE_NS;
-	bool server_died = false;
 	char when[64];
 
 	while (!session->client.ended && !is_over(deadline_ns) &&
 	       !session->interrupt->signal_number) {
 		step(session, deadline_ns);
-		if (!session->server.ended || server_died)
+		if (!session->server.ended || session->server_blamed)
 			continue;
-		server_died = true;
 		deadline_ns = clock_monotonic_ns() + AFTER_DEATH_NS;
-		snprintf(when, sizeof(when), "in the client's phase `%s`",
-			 session->phase[0] ? session->phase : "start");
-		blame(session, &session->server, when);
+		blame(session, &session->server, in_phase(session, "the client's", when));
 	}
 	if (session->interrupt->signal_number)
 		return;
 	if (!session->client.ended)
 		blame(session, &session->client,
-		      server_died ? "after the server's death" : "in the time it was given");
+		      session->server_blamed ? "after the server's death"
+					     : "in the time it was given");
 	else if (!child_succeeded(&session->client))
-		blame(session, &session->client, "");
+		blame(session, &session->client, in_phase(session, "its", when));
 }
 
-/* The second snapshot may still be on its way when the client has ended. */
+/* The last snapshot asked for may still be on its way when the client has ended. */
 static void await_snapshots(struct session *session)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + SNAPSHOT_NS;
+	unsigned asked = session->activity_count;
 
-	if (strcmp(session->phase, "done") != 0)
-		return;
-	while (session->snapshot_count < SNAPSHOTS && !session->server.ended &&
-	       !is_over(deadline_ns) && !session->interrupt->signal_number)
+	while (session->snapshot_count < asked && !session->server.ended && !is_over(deadline_ns) &&
+	       !session->interrupt->signal_number)
 		step(session, deadline_ns);
-	if (session->snapshot_count < SNAPSHOTS && !session->server.ended)
-		invalidate(session, "the server gave %u of %d snapshots", session->snapshot_count,
-			   SNAPSHOTS);
+	if (session->snapshot_count < asked && !session->server.ended)
+		invalidate(session, "the server gave %u of %u snapshots", session->snapshot_count,
+			   asked);
 }
 
 /* Signals a child and waits for its end, at most so long. */
@@ -236,15 +240,18 @@ static bool end_child(struct session *session, struct child *child, int signal_n
 	return !child->pid || child->ended;
 }
 
-/* Tells the server to stop; one that has died before was blamed already. */
+/* Tells the server to stop, unless it has died. */
 static void stop_server(struct session *session)
 {
-	if (!session->server.pid || session->server.ended)
+	bool died = session->server.ended;
+
+	if (!session->server.pid || session->server_blamed)
 		return;
 	if (!end_child(session, &session->server, SIGTERM, STOP_NS))
 		invalidate(session, "the server did not stop within 5 s of SIGTERM and was killed");
-	else if (!child_succeeded(&session->server) && !session->interrupt->signal_number)
-		blame(session, &session->server, "when told to stop");
+	else if (died || (!child_succeeded(&session->server) && !session->interrupt->signal_number))
+		blame(session, &session->server,
+		      died ? "before it was told to stop" : "when told to stop");
 }
 
 /* Nothing of a sample is left running after this. */

@@ -213,7 +213,7 @@ def killed_server(bench):
     assert [r["valid"] for r in results] == [True, False, True, True]
     reasons = results[1]["invalid_reasons"]
     assert "killed by signal 9 (Killed) in the client's phase `measure`" in reasons[0], reasons
-    assert any("the client ended with status 3" in reason for reason in reasons), reasons
+    assert "the client ended with status 3 in its phase `" in reasons[1], reasons
     assert results[1]["server"]["writes"] is None and results[1]["server"]["writes_reason"]
     check_hashes(path)
 
@@ -237,7 +237,9 @@ def failing_client(bench):
     assert outcome.returncode == 3, outcome.stdout + outcome.stderr
     result = read_results(results_path(outcome))[0]
     assert result["valid"] is False
-    assert "the client ended with status" in result["invalid_reasons"][0], result
+    assert "the client ended with status 3" in result["invalid_reasons"][0], result
+    assert "Too many open files" in result["invalid_reasons"][0], result
+    assert not any("snapshots" in reason for reason in result["invalid_reasons"]), result
 
 
 def limit_files(count):

@@ -29,7 +29,7 @@ static void begin(void)
 	CU_ASSERT_FATAL(fd >= 0);
 	close(fd);
 	CU_ASSERT_EQUAL_FATAL(log_open(&log_file, path), 0);
-	stream = (struct log_stream){.log = &log_file, .on_line = listen};
+	stream = (struct log_stream){.log = &log_file, .on_line = listen, .remembered = true};
 	heard_count = 0;
 }
 
@@ -93,7 +93,7 @@ static void the_last_lines_are_quoted(void)
 static void a_full_disk_is_told(void)
 {
 	CU_ASSERT_EQUAL_FATAL(log_open(&log_file, "/dev/full"), 0);
-	stream = (struct log_stream){.log = &log_file, .on_line = listen};
+	stream = (struct log_stream){.log = &log_file, .on_line = listen, .remembered = true};
 	heard_count = 0;
 	log_stream_feed(&stream, "ready\n", 6);
 	CU_ASSERT_EQUAL(heard_count, 1);
