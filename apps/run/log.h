@@ -16,8 +16,8 @@
 
 enum {
 	LOG_BYTES_MAX = 1024 * 1024,
-	LOG_LINE_BYTES =
-		32 * 1024, /* of a longer line, the rest is dropped from what on_line sees */
+	/* Of a longer line, the rest is dropped from what on_line sees. */
+	LOG_LINE_BYTES = 32 * 1024,
 	LOG_LAST_LINES = 3,
 	LOG_LAST_BYTES = 200,
 };

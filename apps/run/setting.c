@@ -1,8 +1,8 @@
 #include "apps/run/setting.h"
 
+#include "apps/common/stack.h"
 #include "apps/run/link.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/core/nearest.h"
 #include "dataplane/pipeline/delivery.h"
 #include "dataplane/pipeline/handler.h"
 #include "dataplane/proto/frame.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN, WORKERS_MAX = 64 };
+enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
 
 struct setting {
 	const char *name;
@@ -47,8 +47,6 @@ static int judge_handler(const char *word)
 
 static const char *const protocol_words[] = {"framed", NULL};
 static const char *const refill_words[] = {"each", "window", NULL};
-static const char *const wait_words[] = {"default", "block", "spin", NULL};
-static const char *const hugepages_words[] = {"auto", "yes", "no", NULL};
 
 static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_STACK] = {"stack", SETTING_IS_WORD, .needed = true, .mark = "",
@@ -64,7 +62,7 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_CONNECTIONS] = {"connections", SETTING_IS_NUMBER, .fallback.number = 1,
 				 .mark = "c", .least = 1, .most = LIMIT_CONN_MAX},
 	[SETTING_WORKERS] = {"workers", SETTING_IS_NUMBER, .fallback.number = 1, .mark = "w",
-			     .least = 1, .most = WORKERS_MAX},
+			     .least = 1, .most = STACK_WORKERS_MAX},
 	[SETTING_REQUEST_BYTES] = {"request_bytes", SETTING_IS_NUMBER, .fallback.number = 256,
 				   .mark = "q", .least = 0, .most = BODY_BYTES_MAX},
 	[SETTING_RESPONSE_BYTES] = {"response_bytes", SETTING_IS_NUMBER, .fallback.number = 64,
@@ -72,11 +70,11 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_REFILL] = {"refill", SETTING_IS_WORD, .fallback.word = "window", .mark = "",
 			    .words = refill_words, .accepted = "each or window"},
 	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
-			  .words = wait_words, .accepted = "default, block or spin"},
+			  .words = stack_wait_names, .accepted = "default, block or spin"},
 	[SETTING_HANDLER] = {"handler", SETTING_IS_WORD, .fallback.word = "respond", .mark = "",
 			     .judge = judge_handler, .accepted = handler_usage},
 	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",
-			       .mark = "huge-", .words = hugepages_words,
+			       .mark = "huge-", .words = stack_hugepages_names,
 			       .accepted = "auto, yes or no"},
 };
 
