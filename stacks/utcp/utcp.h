@@ -43,7 +43,7 @@ enum utcp_event_bits {
 };
 
 enum utcp_reason {
-	UTCP_DONE,	  /* both sides finished and acknowledged */
+	UTCP_DONE,	  /* both sides finished and acknowledged, all that came was read */
 	UTCP_RESET,	  /* the peer reset it */
 	UTCP_REFUSED,	  /* RST in answer to our SYN */
 	UTCP_TIMEOUT,	  /* the retransmission limit was reached (RFC 9293 3.8.3, R2) */
@@ -137,7 +137,7 @@ int utcp_listen(struct utcp *utcp, uint16_t port);
 /*
  * Begins a connection to `ip` (host order) and `port` from an unused local port. 0; -ENETUNREACH
  * for an address that is our own or outside the subnet; -EADDRNOTAVAIL when no local port is left;
- * -ENOBUFS when the table is full.
+ * -ENOBUFS when the table is full, of connections or of hosts being asked for.
  */
 int utcp_connect(struct utcp *utcp, uint32_t ip, uint16_t port, uint64_t now_ns,
 		 struct utcp_conn **conn_out);

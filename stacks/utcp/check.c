@@ -1,0 +1,114 @@
+/*
+ * check: what is true of an instance between any two calls.
+ */
+#include "dataplane/core/check.h"
+#include "stacks/utcp/instance.h"
+#include "stacks/utcp/seq.h"
+
+static void check_counters(const struct utcp *utcp)
+{
+	const struct utcp_counters *c = &utcp->counters;
+	uint64_t drops = c->drop_short + c->drop_ethertype + c->drop_mac + c->drop_arp +
+			 c->drop_ip_header + c->drop_ip_checksum + c->drop_ip_fragment +
+			 c->drop_ip_address + c->drop_ip_protocol + c->drop_icmp +
+			 c->drop_tcp_header + c->drop_tcp_checksum + c->drop_tcp_full;
+
+	CHECK(c->in_arp + c->in_icmp + c->in_segments + drops == c->in_frames);
+	CHECK(c->closed <= c->opened_active + c->opened_passive);
+	CHECK(c->out_segments <= c->out_frames + utcp->answers.count);
+}
+
+static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
+{
+	uint32_t used = ring_used(&conn->send);
+	uint32_t end = conn->snd_una + used + conn->fin_queued;
+
+	CHECK(used <= conn->send.capacity);
+	CHECK(!seq_after(conn->snd_una, conn->snd_nxt) && !seq_after(conn->snd_nxt, conn->snd_max));
+	CHECK(!conn->fin_sent || conn->fin_queued);
+	if (!conn_synchronized(conn)) {
+		CHECK(conn->snd_una == conn->iss && conn->snd_max - conn->iss <= 1);
+		return;
+	}
+	if (!conn_fin_acked(conn))
+		CHECK(!seq_after(conn->snd_max, end));
+	CHECK(conn->mss >= SEGMENT_MSS_MIN && conn->mss <= utcp->config.mtu - IP_BYTES - TCP_BYTES);
+	CHECK(conn->congestion.cwnd >= conn->mss);
+	/* Whatever waits for the peer has the timeout running. */
+	if (conn->snd_una != conn->snd_nxt || conn->state == CONN_FIN_WAIT_2 ||
+	    conn->state == CONN_TIME_WAIT)
+		CHECK(conn->timeout_at != TIMER_NEVER);
+	if (conn_sending(conn) && conn_has_unsent(conn))
+		CHECK(conn->timeout_at != TIMER_NEVER || list_linked(&conn->out_link));
+}
+
+static void check_receiving(const struct utcp_conn *conn)
+{
+	const struct reassembly *kept = &conn->reassembly;
+	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv);
+
+	CHECK(ring_used(&conn->recv) <= conn->recv.capacity);
+	CHECK(kept->count <= REASSEMBLY_RANGES);
+	if (!conn_receiving(conn))
+		return;
+	CHECK(!seq_after(conn->rcv_edge, edge)); /* all that was promised is free */
+	for (uint32_t i = 0; i < kept->count; i++) {
+		CHECK(seq_before(kept->ranges[i].begin, kept->ranges[i].end));
+		CHECK(seq_after(kept->ranges[i].begin,
+				i == 0 ? conn->rcv_nxt : kept->ranges[i - 1].end));
+	}
+	if (kept->count > 0)
+		CHECK(!seq_after(kept->ranges[kept->count - 1].end, edge));
+	if (conn->fin_known)
+		CHECK(!seq_before(conn->fin_seq, conn->rcv_nxt));
+}
+
+static void check_timers(const struct utcp_conn *conn)
+{
+	uint64_t due = conn->ack_at < conn->timeout_at ? conn->ack_at : conn->timeout_at;
+
+	CHECK(conn->timer.at_ns <= due);
+	CHECK((conn->timer.at_ns != TIMER_NEVER) == list_linked(&conn->timer.link));
+}
+
+static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
+{
+	bool has_end = conn->handle == HANDLE_CLOSING || conn->handle == HANDLE_TOLD;
+
+	CHECK(conn->state < CONN_STATE_COUNT);
+	CHECK(conn->handle != HANDLE_NONE || conn->state == CONN_SYN_RECEIVED);
+	CHECK(!(conn->events & UTCP_CLOSED) || conn->handle == HANDLE_CLOSING);
+	CHECK((conn->events != 0 || conn->handle == HANDLE_TOLD) == list_linked(&conn->event_link));
+	CHECK(list_linked(&conn->life_link) ==
+	      (conn->state == CONN_TIME_WAIT ||
+	       (conn->state == CONN_SYN_RECEIVED && !conn->active)));
+	check_timers(conn);
+	check_receiving(conn);
+	if (conn->state == CONN_CLOSED) {
+		CHECK(has_end && !list_linked(&conn->out_link));
+		CHECK(conn->timer.at_ns == TIMER_NEVER);
+		return;
+	}
+	CHECK(!has_end || conn->state == CONN_TIME_WAIT);
+	CHECK(tuples_find(&utcp->tuples, &utcp->conns, conn->key) == conn);
+	check_sending(utcp, conn);
+}
+
+void utcp_check(const struct utcp *utcp)
+{
+	uint32_t alive = 0, in_table = 0;
+
+	check_counters(utcp);
+	CHECK(utcp->answers.count <= ANSWERS_MAX);
+	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
+		const struct utcp_conn *conn = slab_at(&utcp->conns, i);
+
+		if (!conn_alive(conn))
+			continue;
+		alive++;
+		in_table += conn->state != CONN_CLOSED;
+		check_conn(utcp, conn);
+	}
+	CHECK(alive == utcp->conns.in_use && alive == utcp->rings.in_use);
+	CHECK(in_table == utcp->tuples.count);
+}

@@ -1,0 +1,178 @@
+/*
+ * conn: what utcp knows of one connection, the TCB of RFC 9293 3.3.1.
+ *
+ * Two lives run side by side. The protocol's goes through `state`, which conn_set_state alone
+ * writes. The application's is `handle`: it begins when the application learns of the connection
+ * and ends after it was told that it closed. The memory is free when both are over, so a connection
+ * in TIME-WAIT needs no application, and an application may still read what came before the end.
+ *
+ * Plane: turn. Owner: the instance's slab.
+ */
+#ifndef WEIR_UTCP_CONN_H
+#define WEIR_UTCP_CONN_H
+
+#include "dataplane/core/list.h"
+#include "dataplane/core/ring.h"
+#include "dataplane/core/timer.h"
+#include "stacks/utcp/congestion.h"
+#include "stacks/utcp/reassembly.h"
+#include "stacks/utcp/rtt.h"
+#include "stacks/utcp/segment.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum conn_state {
+	CONN_CLOSED,
+	CONN_SYN_SENT,
+	CONN_SYN_RECEIVED,
+	CONN_ESTABLISHED,
+	CONN_FIN_WAIT_1,
+	CONN_FIN_WAIT_2,
+	CONN_CLOSE_WAIT,
+	CONN_CLOSING,
+	CONN_LAST_ACK,
+	CONN_TIME_WAIT,
+	CONN_STATE_COUNT,
+};
+
+enum conn_handle {
+	HANDLE_NONE,	/* the application does not know of it */
+	HANDLE_HELD,	/* it may use it */
+	HANDLE_CLOSING, /* the reason of its end is known, the event not yet returned */
+	HANDLE_TOLD,	/* UTCP_CLOSED was returned: valid until the next input or advance */
+	HANDLE_GONE,
+};
+
+struct utcp_conn {
+	/* Looked at for each segment. */
+	uint64_t key;	      /* the other end and our port, see tuples.h */
+	uint32_t chain;	      /* next in the same bucket of the table */
+	uint8_t state;	      /* enum conn_state */
+	uint8_t handle;	      /* enum conn_handle */
+	bool ack_now;	      /* an ACK must leave with this turn's output */
+	uint8_t dup_acks_due; /* ACKs that must leave each by itself, so that the peer can count
+				 them */
+	uint32_t rcv_nxt;
+	uint32_t rcv_edge;  /* right edge of the window, as far as it was ever advertised */
+	uint32_t rcv_acked; /* the last ACK sent */
+	uint32_t snd_una;
+	uint32_t snd_nxt;
+	uint32_t snd_max; /* behind the last number ever sent; snd_nxt falls back when we send again
+			   */
+	uint32_t snd_wnd; /* as the peer last said, scaled */
+	struct ring recv; /* in-order bytes; the free room behind them keeps what is out of order */
+	struct ring send; /* bytes from the first unacknowledged on */
+	uint64_t timeout_at; /* retransmission, probe, keep-alive or TIME-WAIT, ns; TIMER_NEVER: off
+			      */
+	uint64_t ack_at;     /* the delayed ACK, ns; TIMER_NEVER: none waits */
+	struct timer timer;  /* fires no later than the sooner of both */
+	uint16_t events;     /* enum utcp_event_bits not yet returned */
+	uint16_t reason;     /* enum utcp_reason, from HANDLE_CLOSING on */
+	struct list event_link; /* on utcp.events, or told: utcp.told */
+	struct list out_link;	/* on utcp.out while something may have to be sent */
+
+	uint16_t mss;	   /* most payload of a segment to the peer */
+	uint8_t snd_scale; /* the peer's windows are shifted left by this */
+	uint8_t rcv_scale; /* ours right by this; both 0 unless both sides offered (RFC 7323 2.2) */
+	bool unresolved;   /* waits for ARP: nothing can be sent */
+	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
+	bool fin_sent;
+	bool fin_known;	  /* the peer's FIN was seen, perhaps ahead of data, at fin_seq */
+	bool resend_head; /* the first unacknowledged segment is to be sent again (RFC 6582) */
+	bool probe_due;	  /* a segment that makes the peer answer is to be sent */
+	bool push_small;  /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
+	uint8_t backoff;  /* doublings of the timeout */
+	uint8_t retries;  /* timeouts without a word from the peer */
+	uint32_t snd_wl1; /* seq and ack of the last window update (RFC 9293 3.3.1) */
+	uint32_t snd_wl2;
+	uint32_t snd_wnd_max; /* the largest window ever offered */
+	uint32_t send_wanted; /* bytes that reserve refused; 0: none */
+	uint64_t sent_at;     /* when data was last sent, ns (RFC 5681 4.1) */
+	struct congestion congestion;
+	struct rtt rtt;
+	struct segment_head head;
+	struct reassembly reassembly;
+
+	/* Looked at when it begins, ends or goes astray. */
+	bool active;	    /* we called */
+	bool scale_ok;	    /* the peer offered window scale */
+	uint8_t challenges; /* challenge ACKs in the second that began at challenge_at */
+	uint64_t challenge_at;
+	uint32_t iss;
+	uint32_t irs;
+	uint32_t fin_seq;
+	struct list life_link; /* on utcp.half_open or utcp.time_wait, oldest first */
+};
+
+/*
+ * Rings of neighbours start this far from a power of two, so that the hot first lines of many
+ * connections do not fall into the same cache sets.
+ */
+enum {
+	CONN_SEND_STAGGER_BYTES = 5 * 64,
+	CONN_STAGGER_BYTES = 11 * 64, /* of both rings together */
+};
+
+/* Makes a connection without ends or state; `memory` holds both rings and the stagger. */
+void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes,
+		  uint32_t send_bytes);
+
+/* Moves to a state; asserts that RFC 9293 3.3.2 has this transition. */
+void conn_set_state(struct utcp_conn *conn, enum conn_state state);
+
+const char *conn_state_name(enum conn_state state);
+
+/* Whether its place in the table is in use. */
+static inline bool conn_alive(const struct utcp_conn *conn)
+{
+	return conn->state != CONN_CLOSED ||
+	       (conn->handle != HANDLE_NONE && conn->handle != HANDLE_GONE);
+}
+
+static inline uint32_t conn_peer_ip(const struct utcp_conn *conn)
+{
+	return (uint32_t)(conn->key >> 32);
+}
+
+/* Bytes committed that have not been sent, or are to be sent again. */
+static inline uint32_t conn_unsent(const struct utcp_conn *conn)
+{
+	uint32_t sent = conn->snd_nxt - conn->snd_una, used = ring_used(&conn->send);
+
+	return sent < used ? used - sent : 0;
+}
+
+/* The same, or a FIN. */
+static inline bool conn_has_unsent(const struct utcp_conn *conn)
+{
+	return conn->snd_nxt - conn->snd_una < ring_used(&conn->send) + conn->fin_queued;
+}
+
+/* Both handshakes are behind it: data may flow. */
+static inline bool conn_synchronized(const struct utcp_conn *conn)
+{
+	return conn->state >= CONN_ESTABLISHED;
+}
+
+/* The peer has not finished: its data is still awaited. */
+static inline bool conn_receiving(const struct utcp_conn *conn)
+{
+	return conn->state >= CONN_ESTABLISHED && conn->state <= CONN_FIN_WAIT_2;
+}
+
+/* Our side has data or a FIN to bring over. */
+static inline bool conn_sending(const struct utcp_conn *conn)
+{
+	return conn->state == CONN_ESTABLISHED || conn->state == CONN_FIN_WAIT_1 ||
+	       conn->state == CONN_CLOSE_WAIT || conn->state == CONN_CLOSING ||
+	       conn->state == CONN_LAST_ACK;
+}
+
+/* Our FIN was sent and acknowledged. */
+static inline bool conn_fin_acked(const struct utcp_conn *conn)
+{
+	return conn->fin_sent && conn->snd_una == conn->snd_max;
+}
+
+#endif

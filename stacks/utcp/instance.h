@@ -1,0 +1,156 @@
+/*
+ * instance: one utcp, and what its parts ask of each other.
+ *
+ * A frame's way in: utcp_input (ip.c) -> arp.c, icmp.c, or tcp_in.c, which finds the connection
+ * (tuples.h) and takes the steps of RFC 9293 3.10.7. A frame's way out: utcp_output (tcp_out.c)
+ * asks the queue of ready answers, then each connection on `out`. Time comes in through
+ * utcp_advance (tcp_timer.c). close.c ends connections, in one place.
+ *
+ * Plane: turn, except create, destroy and listen in utcp.c.
+ */
+#ifndef WEIR_UTCP_INSTANCE_H
+#define WEIR_UTCP_INSTANCE_H
+
+#include "dataplane/core/siphash.h"
+#include "dataplane/core/slab.h"
+#include "dataplane/core/timer.h"
+#include "stacks/utcp/answers.h"
+#include "stacks/utcp/arp.h"
+#include "stacks/utcp/conn.h"
+#include "stacks/utcp/segment.h"
+#include "stacks/utcp/tuples.h"
+#include "stacks/utcp/utcp.h"
+
+#include <string.h>
+
+enum { UTCP_LISTEN_MAX = 16 };
+
+struct utcp {
+	struct utcp_config config; /* defaults filled in */
+	struct utcp_counters counters;
+	struct siphash_key key;
+	struct slab conns;
+	struct slab rings; /* receive and send memory, one object a connection */
+	struct tuples tuples;
+	struct timer_wheel wheel;
+	struct list events;    /* connections with events to return */
+	struct list told;      /* connections whose end was returned */
+	struct list out;       /* connections that may have something to send */
+	struct list half_open; /* in SYN-RECEIVED from a listener, oldest first */
+	struct list time_wait; /* oldest first */
+	struct answers answers;
+	struct arp arp;
+	uint64_t stalled_at; /* timers were last found late: older round trips do not count */
+	uint16_t listen_ports[UTCP_LISTEN_MAX];
+	unsigned listen_count;
+	uint32_t port_next; /* moves on with each connect (RFC 6056 3.3.3) */
+};
+
+/* --- what all parts use ----------------------------------------------------------------------- */
+
+/* Asks that utcp_output looks at this connection. */
+static inline void utcp_mark(struct utcp *utcp, struct utcp_conn *conn)
+{
+	if (!list_linked(&conn->out_link))
+		list_push(&utcp->out, &conn->out_link);
+}
+
+/* Adds event bits to what the application will be told. */
+static inline void utcp_post(struct utcp *utcp, struct utcp_conn *conn, uint16_t bits)
+{
+	conn->events |= bits;
+	if (!list_linked(&conn->event_link))
+		list_push(&utcp->events, &conn->event_link);
+}
+
+/* Releases the connections whose end the application was told of in the last turn. */
+void utcp_settle_told(struct utcp *utcp);
+
+static inline void utcp_settle(struct utcp *utcp)
+{
+	if (__builtin_expect(!list_empty(&utcp->told), 0))
+		utcp_settle_told(utcp);
+}
+
+bool utcp_listens(const struct utcp *utcp, uint16_t port);
+
+/* Whether `ip` is another host of our subnet. */
+bool utcp_reachable(const struct utcp *utcp, uint32_t ip);
+
+/* --- open.c -------------------------------------------------------------------------------------
+ */
+
+/* A SYN for one of our listeners came (RFC 9293 3.10.7.2); false if there was no room. */
+bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns);
+
+/* Takes the options of the peer's SYN, and where its numbers begin. */
+void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment);
+
+/* The handshake is complete: the connection is ESTABLISHED, and further if the application has
+ * finished. */
+void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		      uint64_t now_ns);
+
+/* The peer's hardware address was found or not. */
+void open_resolved(struct utcp *utcp, uint32_t ip, const uint8_t mac[MAC_BYTES]);
+void open_unresolved(struct utcp *utcp, uint32_t ip);
+
+/* --- close.c -------------------------------------------------------------------------------------
+ */
+
+/* Ends the protocol's life without a word, and tells the application why. May free the connection.
+ */
+void close_conn(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reason);
+
+/* Tells the application that its connection is over, once all that arrived is read if `reason` is
+ * UTCP_DONE. */
+void close_report(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reason);
+
+void close_enter_time_wait(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
+
+/* The application took bytes: its end may now be reported. */
+void close_after_consume(struct utcp *utcp, struct utcp_conn *conn);
+
+/* Frees the memory if neither protocol nor application needs it. */
+void close_release(struct utcp *utcp, struct utcp_conn *conn);
+
+/* Gives up the oldest connection in TIME-WAIT, else the oldest half-open one that was already
+ * retried; false if none. */
+bool close_reclaim(struct utcp *utcp);
+
+/* --- tcp_in.c
+ * -------------------------------------------------------------------------------------- */
+
+/* A segment to us that was parsed. False if it was a SYN that found no room. */
+bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns);
+
+/* --- tcp_out.c
+ * ------------------------------------------------------------------------------------- */
+
+/* Queues the RST that answers a segment to nobody (RFC 9293 3.10.7.1). */
+void tcp_refuse(struct utcp *utcp, const struct segment *segment);
+
+/* Queues a RST from this connection. */
+void tcp_queue_reset(struct utcp *utcp, struct utcp_conn *conn);
+
+/* An ACK is to leave with this turn's output. */
+static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
+{
+	conn->ack_now = true;
+	utcp_mark(utcp, conn);
+}
+
+/* --- tcp_timer.c
+ * ------------------------------------------------------------------------------------- */
+
+/* (Re)starts the connection's timeout. */
+void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns);
+
+/* Ends the measurement of a round trip that runs; false if there is none or a stall has spoiled it.
+ */
+bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
+
+/* (Re)starts the watch over a peer that owes us its FIN. */
+void tcp_start_keep_alive(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
+
+#endif

@@ -1,0 +1,212 @@
+/*
+ * open: how connections begin, on our call and on the peer's (RFC 9293 3.5).
+ */
+#include "dataplane/core/check.h"
+#include "stacks/utcp/instance.h"
+#include "stacks/utcp/seq.h"
+
+#include <errno.h>
+
+enum {
+	PORT_FIRST = 32768, /* ours when we call: 32768 to 65535 */
+	PORT_COUNT = 32768,
+	SHORT_WINDOW_MAX = 65535, /* what a window field holds */
+	ISN_TICK_SHIFT = 12,	  /* 4 us, as RFC 6528 3 wants, to the next power of two */
+};
+
+static uint16_t own_mss(const struct utcp *utcp)
+{
+	return (uint16_t)(utcp->config.mtu - IP_BYTES - TCP_BYTES);
+}
+
+/* The smallest shift with which the whole receive memory fits a window field. */
+static uint8_t own_scale(const struct utcp *utcp)
+{
+	uint8_t scale = 0;
+
+	while (scale < SEGMENT_SCALE_MAX && utcp->config.recv_bytes >> scale > SHORT_WINDOW_MAX)
+		scale++;
+	return scale;
+}
+
+/* RFC 6528: a clock and a keyed hash of the ends. */
+static uint32_t choose_isn(const struct utcp *utcp, uint64_t key, uint64_t now_ns)
+{
+	uint64_t tuple[2] = {key, utcp->config.ip};
+
+	if (utcp->config.isn_fixed)
+		return utcp->config.isn;
+	return (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)siphash_words(&utcp->key, tuple, 2);
+}
+
+/* An unused local port towards this peer, from a place nobody can guess (RFC 6056 3.3.3). 0 if
+ * there is none. */
+static uint16_t choose_port(struct utcp *utcp, uint32_t ip, uint16_t port)
+{
+	uint64_t peer = tuples_key(ip, port, 0);
+	uint32_t offset = (uint32_t)siphash_words(&utcp->key, &peer, 1);
+
+	for (unsigned i = 0; i < PORT_COUNT; i++) {
+		uint16_t own = (uint16_t)(PORT_FIRST + (offset + utcp->port_next++) % PORT_COUNT);
+
+		if (!utcp_listens(utcp, own) &&
+		    !tuples_find(&utcp->tuples, &utcp->conns, tuples_key(ip, port, own)))
+			return own;
+	}
+	return 0;
+}
+
+/* A connection of the table, NULL if none can be had. It has its ends and numbers, and no state
+ * yet. */
+static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *ends,
+				  const uint8_t mac[MAC_BYTES], uint64_t now_ns)
+{
+	struct utcp_conn *conn;
+
+	if (utcp->conns.in_use == utcp->conns.count && !close_reclaim(utcp))
+		return NULL;
+	conn = slab_acquire(&utcp->conns);
+	CHECK(conn != NULL);
+	conn_prepare(conn, slab_acquire(&utcp->rings), utcp->config.recv_bytes,
+		     utcp->config.send_bytes);
+	conn->key = tuples_key(ends->peer_ip, ends->peer_port, ends->own_port);
+	segment_head_init(&conn->head, utcp->config.mac, mac, ends);
+	conn->mss = own_mss(utcp) < SEGMENT_MSS_DEFAULT ? own_mss(utcp) : SEGMENT_MSS_DEFAULT;
+	conn->iss = choose_isn(utcp, conn->key, now_ns);
+	conn->snd_una = conn->snd_nxt = conn->snd_max = conn->iss;
+	tuples_add(&utcp->tuples, &utcp->conns, conn);
+	return conn;
+}
+
+int utcp_connect(struct utcp *utcp, uint32_t ip, uint16_t port, uint64_t now_ns,
+		 struct utcp_conn **conn_out)
+{
+	struct segment_ends ends = {.own_ip = utcp->config.ip, .peer_ip = ip, .peer_port = port};
+	uint8_t mac[MAC_BYTES] = {0};
+	struct utcp_conn *conn;
+	int found;
+
+	if (!utcp_reachable(utcp, ip))
+		return -ENETUNREACH;
+	ends.own_port = choose_port(utcp, ip, port);
+	if (ends.own_port == 0)
+		return -EADDRNOTAVAIL;
+	if (utcp->conns.in_use == utcp->conns.count && !close_reclaim(utcp))
+		return -ENOBUFS;
+	found = arp_resolve(utcp, ip, now_ns, mac);
+	if (found < 0)
+		return -ENOBUFS;
+	conn = new_conn(utcp, &ends, mac, now_ns);
+	CHECK(conn != NULL);
+	conn_set_state(conn, CONN_SYN_SENT);
+	conn->active = true;
+	conn->handle = HANDLE_HELD;
+	conn->rcv_scale = own_scale(utcp); /* as our SYN will offer */
+	conn->unresolved = found == 0;
+	utcp_mark(utcp, conn);
+	utcp->counters.opened_active++;
+	*conn_out = conn;
+	return 0;
+}
+
+void open_resolved(struct utcp *utcp, uint32_t ip, const uint8_t mac[MAC_BYTES])
+{
+	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
+		struct utcp_conn *conn = slab_at(&utcp->conns, i);
+
+		if (conn->state == CONN_SYN_SENT && conn->unresolved && conn_peer_ip(conn) == ip) {
+			memcpy(conn->head.bytes + ETH_DESTINATION, mac, MAC_BYTES);
+			conn->unresolved = false;
+			utcp_mark(utcp, conn);
+		}
+	}
+}
+
+void open_unresolved(struct utcp *utcp, uint32_t ip)
+{
+	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
+		struct utcp_conn *conn = slab_at(&utcp->conns, i);
+
+		if (conn->state == CONN_SYN_SENT && conn->unresolved && conn_peer_ip(conn) == ip)
+			close_conn(utcp, conn, UTCP_UNREACHABLE);
+	}
+}
+
+bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns)
+{
+	struct segment_ends ends = {.own_ip = utcp->config.ip,
+				    .peer_ip = segment->peer_ip,
+				    .own_port = segment->own_port,
+				    .peer_port = segment->peer_port};
+	struct utcp_conn *conn = new_conn(utcp, &ends, segment->frame + ETH_SOURCE, now_ns);
+
+	if (!conn)
+		return false;
+	conn_set_state(conn, CONN_SYN_RECEIVED);
+	conn->rcv_scale = own_scale(utcp);
+	open_take_syn(utcp, conn, segment);
+	list_push(&utcp->half_open, &conn->life_link);
+	utcp_mark(utcp, conn);
+	return true;
+}
+
+void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
+{
+	uint16_t mss = segment->mss < SEGMENT_MSS_MIN ? SEGMENT_MSS_MIN : segment->mss;
+	uint32_t capacity = conn->recv.capacity;
+
+	conn->mss = mss < own_mss(utcp) ? mss : own_mss(utcp); /* RFC 9293 3.7.1 */
+	conn->scale_ok = segment->scale_given;
+	conn->snd_scale = segment->scale_given ? segment->scale : 0;
+	if (!segment->scale_given)
+		conn->rcv_scale = 0;
+	if (conn->unresolved) { /* its frame answers what ARP is still asking */
+		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
+		conn->unresolved = false;
+	}
+	conn->irs = segment->seq;
+	conn->rcv_nxt = conn->rcv_acked = segment->seq + 1;
+	conn->rcv_edge =
+		conn->rcv_nxt + (capacity < SHORT_WINDOW_MAX ? capacity : SHORT_WINDOW_MAX);
+	/* Never scaled in a SYN (RFC 7323 2.2). */
+	conn->snd_wnd = conn->snd_wnd_max = segment->window;
+	conn->snd_wl1 = segment->seq;
+	conn->snd_wl2 = segment->ack;
+}
+
+/* Ends the SYN's own timeout and round trip. */
+static void settle_syn(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	bool syn_lost = conn->backoff > 0;
+
+	conn->snd_una = conn->iss + 1;
+	conn->snd_nxt = seq_max(conn->snd_nxt, conn->snd_una);
+	if (!tcp_end_round_trip(utcp, conn, now_ns))
+		conn->rtt.rto_ns = RTT_RTO_AFTER_SYN_NS; /* RFC 6298 5.7 */
+	conn->backoff = conn->retries = 0;
+	conn->timeout_at = TIMER_NEVER;
+	congestion_init(&conn->congestion, conn->mss, conn->iss, syn_lost);
+}
+
+void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		      uint64_t now_ns)
+{
+	uint8_t shift = segment->flags & TCP_SYN ? 0 : conn->snd_scale;
+
+	conn_set_state(conn, CONN_ESTABLISHED);
+	settle_syn(utcp, conn, now_ns);
+	conn->snd_wnd = conn->snd_wnd_max = (uint32_t)segment->window << shift;
+	conn->snd_wl1 = segment->seq;
+	conn->snd_wl2 = segment->ack;
+	list_remove(&conn->life_link);
+	if (conn->active) {
+		utcp_post(utcp, conn, UTCP_CONNECTED);
+	} else {
+		conn->handle = HANDLE_HELD;
+		utcp->counters.opened_passive++;
+		utcp_post(utcp, conn, UTCP_ACCEPTED);
+	}
+	if (conn->fin_queued) /* finished before it began */
+		conn_set_state(conn, CONN_FIN_WAIT_1);
+	utcp_mark(utcp, conn);
+}

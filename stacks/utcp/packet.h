@@ -1,0 +1,89 @@
+/*
+ * packet: where the fields of an Ethernet, ARP, IPv4, ICMP and TCP header stand.
+ *
+ * Offsets count from the beginning of the header that they belong to.
+ */
+#ifndef WEIR_UTCP_PACKET_H
+#define WEIR_UTCP_PACKET_H
+
+enum {
+	ETH_DESTINATION = 0,
+	ETH_SOURCE = 6,
+	ETH_TYPE = 12,
+	ETH_BYTES = 14,
+	ETH_TYPE_IPV4 = 0x0800,
+	ETH_TYPE_ARP = 0x0806,
+	MAC_BYTES = 6,
+};
+
+enum {
+	ARP_HARDWARE = 0,
+	ARP_PROTOCOL = 2,
+	ARP_HARDWARE_BYTES = 4,
+	ARP_PROTOCOL_BYTES = 5,
+	ARP_OPERATION = 6,
+	ARP_SENDER_MAC = 8,
+	ARP_SENDER_IP = 14,
+	ARP_TARGET_MAC = 18,
+	ARP_TARGET_IP = 24,
+	ARP_BYTES = 28,
+	ARP_HARDWARE_ETHERNET = 1,
+	ARP_REQUEST = 1,
+	ARP_REPLY = 2,
+};
+
+enum {
+	IP_VERSION = 0, /* and the header length in words, 4 bits each */
+	IP_TOTAL = 2,
+	IP_FRAGMENT = 6,
+	IP_TTL = 8,
+	IP_PROTOCOL = 9,
+	IP_CHECKSUM = 10,
+	IP_SOURCE = 12,
+	IP_DESTINATION = 16,
+	IP_BYTES = 20,
+	IP_DONT_FRAGMENT = 0x4000,
+	IP_FRAGMENT_MASK = 0x3fff, /* more fragments, or an offset */
+	IP_TTL_DEFAULT = 64,
+	IP_ICMP = 1,
+	IP_TCP = 6,
+};
+
+enum {
+	ICMP_TYPE = 0,
+	ICMP_CODE = 1,
+	ICMP_CHECKSUM = 2,
+	ICMP_BYTES = 8,
+	ICMP_ECHO = 8,
+	ICMP_ECHO_REPLY = 0,
+};
+
+enum {
+	TCP_SOURCE = 0,
+	TCP_DESTINATION = 2,
+	TCP_SEQ = 4,
+	TCP_ACK = 8,
+	TCP_OFFSET = 12, /* the header length in words, in the upper 4 bits */
+	TCP_FLAGS = 13,
+	TCP_WINDOW = 14,
+	TCP_CHECKSUM = 16,
+	TCP_BYTES = 20,
+	TCP_OPTION_END = 0,
+	TCP_OPTION_NOP = 1,
+	TCP_OPTION_MSS = 2,
+	TCP_OPTION_SCALE = 3,
+};
+
+enum tcp_flag {
+	TCP_FIN = 1 << 0,
+	TCP_SYN = 1 << 1,
+	TCP_RST = 1 << 2,
+	TCP_PSH = 1 << 3,
+	TCP_ACKS = 1 << 4, /* the ACK bit: the acknowledgement field counts */
+	TCP_URG = 1 << 5,
+};
+
+/* All headers of a segment without options. */
+enum { HEAD_BYTES = ETH_BYTES + IP_BYTES + TCP_BYTES };
+
+#endif

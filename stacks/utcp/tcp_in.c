@@ -1,0 +1,536 @@
+/*
+ * tcp_in: what an arriving segment does, in the steps of RFC 9293 3.10.7.
+ *
+ * The common segment, next in order on an established connection with no odd flags, is told by one
+ * boolean and skips the steps; it uses the same leaves as they do.
+ */
+#include "dataplane/core/check.h"
+#include "stacks/utcp/instance.h"
+#include "stacks/utcp/seq.h"
+
+enum {
+	CHALLENGES_A_SECOND = 10, /* each connection its own, so none leaks (CVE-2016-5696) */
+	DUP_ACKS_DUE_MAX = 64,
+};
+
+#define CHALLENGE_PERIOD_NS (1000ull * 1000 * 1000)
+
+/* --- leaves
+ * --------------------------------------------------------------------------------------- */
+
+/* Whether one more answer to a segment that should not have come may be sent to this peer (RFC 5961
+ * 7). */
+static bool may_answer(struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (now_ns - conn->challenge_at >= CHALLENGE_PERIOD_NS) {
+		conn->challenge_at = now_ns;
+		conn->challenges = 0;
+	}
+	if (conn->challenges == CHALLENGES_A_SECOND)
+		return false;
+	conn->challenges++;
+	return true;
+}
+
+static void challenge(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (!may_answer(conn, now_ns))
+		return;
+	utcp->counters.challenge_acks++;
+	tcp_ack_soon(utcp, conn);
+}
+
+/* An ACK that the peer must be able to count (RFC 5681 4.2). */
+static void duplicate_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
+{
+	if (conn->dup_acks_due < DUP_ACKS_DUE_MAX)
+		conn->dup_acks_due++;
+	utcp_mark(utcp, conn);
+}
+
+/* In-order data waits for company: an ACK is due for every second full segment, else after a while
+ * (RFC 9293 3.8.6.3). */
+static void schedule_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (conn->rcv_nxt - conn->rcv_acked >= 2u * conn->mss) {
+		tcp_ack_soon(utcp, conn);
+	} else if (conn->ack_at == TIMER_NEVER) {
+		conn->ack_at = now_ns + utcp->config.ack_delay_ns;
+		timer_arm(&utcp->wheel, &conn->timer, conn->ack_at);
+	}
+}
+
+/* Copies bytes into the receive ring's free room, `offset` behind what is in order. */
+static void store(struct ring *ring, uint32_t offset, const uint8_t *data, uint32_t bytes)
+{
+	uint32_t at = ring->tail + offset, first = ring_first_piece(ring, at, bytes);
+
+	CHECK(offset + bytes <= ring_free(ring));
+	memcpy(ring->base + (at & (ring->capacity - 1)), data, first);
+	if (__builtin_expect(first < bytes, 0))
+		memcpy(ring->base, data + first, bytes - first);
+}
+
+/* In-order data reaches `bytes` further; it stands in the ring. */
+static void deliver(struct utcp *utcp, struct utcp_conn *conn, uint32_t bytes)
+{
+	ring_commit(&conn->recv, bytes);
+	conn->rcv_nxt += bytes;
+	utcp->counters.in_bytes += bytes;
+	utcp_post(utcp, conn, UTCP_READABLE);
+}
+
+/* RFC 9293 3.10.7.4, the send window, and only from a segment newer than the last that set it. */
+static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
+{
+	uint32_t window = (uint32_t)segment->window << conn->snd_scale;
+
+	if (seq_before(segment->seq, conn->snd_wl1) ||
+	    (segment->seq == conn->snd_wl1 && seq_before(segment->ack, conn->snd_wl2)))
+		return;
+	if (__builtin_expect(conn->snd_wnd == 0 && window > 0, 0)) {
+		conn->backoff = conn->retries = 0;
+		if (conn->snd_nxt == conn->snd_una)
+			conn->timeout_at = TIMER_NEVER; /* it was the probes' */
+		utcp_mark(utcp, conn);
+	}
+	conn->snd_wnd = window;
+	conn->snd_wl1 = segment->seq;
+	conn->snd_wl2 = segment->ack;
+	if (window > conn->snd_wnd_max)
+		conn->snd_wnd_max = window;
+}
+
+/* An ACK of new bytes: una < ack <= max. */
+static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, uint64_t now_ns)
+{
+	uint32_t acked = ack - conn->snd_una, used = ring_used(&conn->send);
+	uint32_t flight = conn->snd_max - conn->snd_una;
+
+	if (conn->rtt.timing && !seq_before(ack, conn->rtt.timed_seq))
+		tcp_end_round_trip(utcp, conn, now_ns);
+	if (congestion_acked(&conn->congestion, conn->mss, ack, acked, flight) !=
+	    CONGESTION_GO_ON) {
+		conn->resend_head = true;
+		utcp_mark(utcp, conn);
+	}
+	ring_consume(&conn->send, acked < used ? acked : used); /* the FIN is no byte of the ring */
+	conn->snd_una = ack;
+	conn->snd_nxt = seq_max(conn->snd_nxt, ack);
+	conn->retries = 0;
+	if (ack == conn->snd_max) {
+		conn->timeout_at = TIMER_NEVER;
+		conn->resend_head = false;
+	} else { /* RFC 6298 5.3 */
+		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
+	}
+	if (conn->send_wanted > 0 && ring_free(&conn->send) >= conn->send_wanted) {
+		conn->send_wanted = 0;
+		utcp_post(utcp, conn, UTCP_WRITABLE);
+	}
+}
+
+/* --- the common segment
+ * ------------------------------------------------------------------------------ */
+
+static inline bool is_predicted(const struct utcp_conn *conn, const struct segment *segment)
+{
+	return conn->state == CONN_ESTABLISHED && (segment->flags & ~TCP_PSH) == TCP_ACKS &&
+	       segment->seq == conn->rcv_nxt && conn->reassembly.count == 0 && !conn->fin_known &&
+	       segment->bytes <= ring_free(&conn->recv) &&
+	       seq_within(segment->ack, conn->snd_una, conn->snd_max) &&
+	       (segment->bytes > 0 || segment->ack != conn->snd_una); /* no duplicate ACK */
+}
+
+static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
+			    const struct segment *segment, uint64_t now_ns)
+{
+	if (segment->ack != conn->snd_una)
+		take_ack(utcp, conn, segment->ack, now_ns);
+	take_window(utcp, conn, segment);
+	if (segment->bytes > 0) {
+		store(&conn->recv, 0, segment->data, segment->bytes);
+		deliver(utcp, conn, segment->bytes);
+		schedule_ack(utcp, conn, now_ns);
+	}
+	if (conn_has_unsent(conn))
+		utcp_mark(utcp, conn);
+}
+
+/* --- 3.10.7.3, SYN-SENT
+ * ------------------------------------------------------------------------------- */
+
+static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+			   uint64_t now_ns)
+{
+	bool has_ack = segment->flags & TCP_ACKS;
+
+	/* First: our SYN is the only thing that can be acknowledged, once it was sent. */
+	if (has_ack && (segment->ack != conn->iss + 1 || conn->snd_max == conn->iss)) {
+		tcp_refuse(utcp, segment);
+		return;
+	}
+	if (segment->flags & TCP_RST) {
+		if (has_ack)
+			close_conn(utcp, conn, UTCP_REFUSED);
+		return;
+	}
+	if (!(segment->flags & TCP_SYN))
+		return;
+	open_take_syn(utcp, conn, segment);
+	if (has_ack) {
+		open_established(utcp, conn, segment, now_ns);
+		tcp_ack_soon(utcp, conn);
+	} else { /* simultaneous open (3.5, figure 8): our SYN again, now with an ACK */
+		conn_set_state(conn, CONN_SYN_RECEIVED);
+		conn->snd_nxt = conn->iss;
+		utcp_mark(utcp, conn);
+	}
+}
+
+/* --- 3.10.7.4, all other states: one function a step; false ends the segment
+ * ----------------------------- */
+
+static bool is_acceptable(const struct utcp_conn *conn, const struct segment *segment)
+{
+	uint32_t window = ring_free(&conn->recv), length = segment_length(segment);
+	int32_t begin = seq_diff(segment->seq, conn->rcv_nxt);
+	int64_t end = (int64_t)begin + length;
+
+	if (length == 0)
+		return begin == 0 || (begin > 0 && (uint32_t)begin < window);
+	return end > 0 && begin < (int64_t)window;
+}
+
+/* A peer that does not hear us may have changed its hardware address: a segment that can be its own
+ * says where it is. */
+static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
+{
+	int32_t ahead = seq_diff(segment->seq, conn->rcv_nxt);
+
+	if (ahead >= -(int32_t)conn->recv.capacity && ahead <= (int32_t)conn->recv.capacity)
+		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
+}
+
+/* First, the sequence number. What is unacceptable is answered with an ACK, so that both sides
+ * agree again. */
+static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+			  uint64_t now_ns)
+{
+	if (is_acceptable(conn, segment))
+		return true;
+	utcp->counters.old_segments++;
+	if (segment->flags & TCP_RST)
+		return false;
+	if (conn->state == CONN_SYN_RECEIVED && segment->seq == conn->irs &&
+	    (segment->flags & (TCP_SYN | TCP_ACKS)) == TCP_SYN) {
+		conn->snd_nxt = conn->iss; /* the peer has not seen our SYN-ACK */
+		follow_peer(conn, segment);
+		utcp_mark(utcp, conn);
+		return false;
+	}
+	/* The eighth step for a FIN in TIME-WAIT: our ACK of it was lost. */
+	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN))
+		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
+	/*
+	 * Data sent again needs its ACK. Empty segments get a bounded number, so that two confused
+	 * ends do not answer each other for ever.
+	 */
+	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) || may_answer(conn, now_ns))
+		tcp_ack_soon(utcp, conn);
+	return false;
+}
+
+/*
+ * What an accepted RST means. In CLOSING and LAST-ACK the peer has finished too, so if it has
+ * acknowledged all data and only forgot the connection before our FIN reached it again, nothing is
+ * lost (RFC 9293 3.10.7.4: no error to the user).
+ */
+static enum utcp_reason reset_reason(const struct utcp_conn *conn)
+{
+	if (conn->state == CONN_SYN_RECEIVED)
+		return UTCP_REFUSED;
+	if ((conn->state == CONN_CLOSING || conn->state == CONN_LAST_ACK) && conn->fin_sent &&
+	    ring_used(&conn->send) == 0)
+		return UTCP_DONE;
+	return UTCP_RESET;
+}
+
+/* Second, RST (RFC 5961 3.2): only the exact number resets, a near one is challenged. */
+static bool step_reset(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		       uint64_t now_ns)
+{
+	if (!(segment->flags & TCP_RST))
+		return true;
+	if (conn->state == CONN_TIME_WAIT) /* RFC 1337: no assassination */
+		return false;
+	if (segment->seq != conn->rcv_nxt)
+		challenge(utcp, conn, now_ns);
+	else
+		close_conn(utcp, conn, reset_reason(conn));
+	return false;
+}
+
+/* Fourth, SYN (RFC 5961 4.2). */
+static bool step_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		     uint64_t now_ns)
+{
+	if (!(segment->flags & TCP_SYN))
+		return true;
+	challenge(utcp, conn, now_ns);
+	return false;
+}
+
+/* A duplicate ACK as RFC 5681 2 defines it. */
+static bool is_duplicate(const struct utcp_conn *conn, const struct segment *segment)
+{
+	return segment->ack == conn->snd_una && conn->snd_una != conn->snd_max &&
+	       segment_length(segment) == 0 &&
+	       (uint32_t)segment->window << conn->snd_scale == conn->snd_wnd;
+}
+
+static void take_duplicate(struct utcp *utcp, struct utcp_conn *conn)
+{
+	uint32_t flight = conn->snd_max - conn->snd_una;
+
+	utcp->counters.dup_acks++;
+	if (congestion_duplicate(&conn->congestion, conn->mss, conn->snd_una, flight,
+				 conn->snd_max) == CONGESTION_RECOVER) {
+		utcp->counters.fast_retransmits++;
+		conn->resend_head = true;
+	}
+	utcp_mark(utcp, conn);
+}
+
+/* What the ACK of our FIN brings about; false if that was the end. */
+static bool take_fin_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (!conn_fin_acked(conn))
+		return true;
+	switch (conn->state) {
+	case CONN_FIN_WAIT_1:
+		conn_set_state(conn, CONN_FIN_WAIT_2);
+		/* fall through */
+	case CONN_FIN_WAIT_2: /* the peer spoke, so it lives */
+		tcp_start_keep_alive(utcp, conn, now_ns);
+		return true;
+	case CONN_CLOSING:
+		close_enter_time_wait(utcp, conn, now_ns);
+		return true;
+	case CONN_LAST_ACK:
+		close_conn(utcp, conn, UTCP_DONE);
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* Fifth, ACK. */
+static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		     uint64_t now_ns)
+{
+	if (!(segment->flags & TCP_ACKS))
+		return false;
+	if (conn->state == CONN_SYN_RECEIVED) {
+		if (segment->ack != conn->iss + 1 || conn->snd_max == conn->iss) {
+			tcp_refuse(utcp, segment);
+			return false;
+		}
+		open_established(utcp, conn, segment, now_ns);
+	}
+	if (seq_after(segment->ack, conn->snd_max) ||
+	    seq_before(segment->ack, conn->snd_una - conn->snd_wnd_max)) { /* RFC 5961 5.2 */
+		challenge(utcp, conn, now_ns);
+		return false;
+	}
+	if (conn->snd_wnd == 0)
+		conn->retries = 0; /* it answers our probes */
+	if (seq_after(segment->ack, conn->snd_una))
+		take_ack(utcp, conn, segment->ack, now_ns);
+	else if (is_duplicate(conn, segment))
+		take_duplicate(utcp, conn);
+	take_window(utcp, conn, segment);
+	return take_fin_ack(utcp, conn, now_ns);
+}
+
+/* Cuts off what we have, and what lies beyond the window or the peer's own FIN. The sixth step,
+ * URG, is to do nothing (RFC 6093). */
+static void trim(struct utcp_conn *conn, struct segment *segment)
+{
+	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv), end;
+	int32_t had = seq_diff(conn->rcv_nxt, segment->seq);
+
+	if (had > 0) {
+		uint32_t cut = (uint32_t)had < segment->bytes ? (uint32_t)had : segment->bytes;
+
+		segment->seq += cut;
+		segment->data += cut;
+		segment->bytes -= cut;
+	}
+	if (conn->fin_known)
+		edge = seq_min(edge, conn->fin_seq);
+	end = segment->seq + segment->bytes;
+	if (seq_after(end, edge)) {
+		uint32_t beyond = end - edge;
+
+		segment->bytes -= beyond < segment->bytes ? beyond : segment->bytes;
+		segment->flags &= (uint8_t)~TCP_FIN;
+	}
+}
+
+/* Data with a gap before it is kept at its place, and the peer is told of the gap at once. */
+static void keep_out_of_order(struct utcp *utcp, struct utcp_conn *conn,
+			      const struct segment *segment)
+{
+	uint32_t offset = segment->seq - conn->rcv_nxt;
+
+	if (reassembly_add(&conn->reassembly, segment->seq, segment->seq + segment->bytes)) {
+		store(&conn->recv, offset, segment->data, segment->bytes);
+		utcp->counters.ooo_segments++;
+	} else {
+		utcp->counters.ooo_dropped++;
+	}
+}
+
+/* Seventh, the payload. */
+static void step_payload(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,
+			 uint64_t now_ns)
+{
+	uint32_t reach;
+
+	trim(conn, segment);
+	if (segment->bytes == 0)
+		return;
+	if (segment->seq != conn->rcv_nxt) {
+		keep_out_of_order(utcp, conn, segment);
+		duplicate_ack_soon(utcp, conn);
+		return;
+	}
+	store(&conn->recv, 0, segment->data, segment->bytes);
+	reach = segment->seq + segment->bytes;
+	if (conn->reassembly.count > 0) {
+		reach = reassembly_take(&conn->reassembly, reach);
+		tcp_ack_soon(utcp, conn); /* it filled a gap (RFC 5681 4.2) */
+	}
+	deliver(utcp, conn, reach - conn->rcv_nxt);
+	schedule_ack(utcp, conn, now_ns);
+}
+
+/* Remembers where the peer's stream ends. A FIN before data that already came is a lie and is
+ * ignored. */
+static void note_fin(struct utcp_conn *conn, const struct segment *segment)
+{
+	const struct reassembly *kept = &conn->reassembly;
+	uint32_t fin_seq = segment->seq + segment->bytes;
+
+	if (!(segment->flags & TCP_FIN) || conn->fin_known || seq_before(fin_seq, conn->rcv_nxt))
+		return;
+	if (kept->count > 0 && seq_after(kept->ranges[kept->count - 1].end, fin_seq))
+		return;
+	conn->fin_known = true;
+	conn->fin_seq = fin_seq;
+}
+
+/* Eighth, FIN, once all before it is there. */
+static void step_fin(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		     uint64_t now_ns)
+{
+	note_fin(conn, segment);
+	if (!conn->fin_known)
+		return;
+	if (conn->fin_seq != conn->rcv_nxt) {
+		if (segment->bytes == 0 && (segment->flags & TCP_FIN))
+			duplicate_ack_soon(utcp, conn); /* a FIN ahead of data: the gap is news */
+		return;
+	}
+	conn->rcv_nxt++;
+	utcp_post(utcp, conn, UTCP_FINISHED);
+	tcp_ack_soon(utcp, conn);
+	switch (conn->state) {
+	case CONN_ESTABLISHED:
+		conn_set_state(conn, CONN_CLOSE_WAIT);
+		break;
+	case CONN_FIN_WAIT_1:
+		conn_set_state(conn, CONN_CLOSING);
+		break;
+	default:
+		close_enter_time_wait(utcp, conn, now_ns);
+		break;
+	}
+}
+
+/* The SYN-ACK of a simultaneous open (3.5, figure 8): the SYN that we have, with an ACK of ours. */
+static bool completes_both(const struct utcp_conn *conn, const struct segment *segment)
+{
+	return conn->state == CONN_SYN_RECEIVED && conn->active &&
+	       (segment->flags & (TCP_SYN | TCP_ACKS)) == (TCP_SYN | TCP_ACKS) &&
+	       segment->seq == conn->irs && segment->ack == conn->iss + 1;
+}
+
+static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,
+			uint64_t now_ns)
+{
+	if (conn->retries > 0)
+		follow_peer(conn, segment);
+	if (completes_both(conn, segment)) {
+		open_established(utcp, conn, segment, now_ns);
+		tcp_ack_soon(utcp, conn);
+		return;
+	}
+	if (!step_sequence(utcp, conn, segment, now_ns) ||
+	    !step_reset(utcp, conn, segment, now_ns) || !step_syn(utcp, conn, segment, now_ns) ||
+	    !step_ack(utcp, conn, segment, now_ns))
+		return;
+	if (conn_receiving(conn)) { /* after the peer's FIN there is nothing to receive */
+		step_payload(utcp, conn, segment, now_ns);
+		step_fin(utcp, conn, segment, now_ns);
+	}
+	if (conn_has_unsent(conn))
+		utcp_mark(utcp, conn);
+}
+
+/* --- demultiplexing
+ * ---------------------------------------------------------------------------------- */
+
+/* 3.10.7.1 and 3.10.7.2: CLOSED and LISTEN. */
+static bool input_nobody(struct utcp *utcp, const struct segment *segment, uint64_t now_ns)
+{
+	uint8_t kind = segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST);
+
+	if (utcp_listens(utcp, segment->own_port)) {
+		if (kind == TCP_SYN)
+			return open_passive(utcp, segment, now_ns);
+		if (kind & TCP_RST || !(kind & TCP_ACKS))
+			return true; /* nothing that a listener answers */
+	}
+	utcp->counters.no_listener++;
+	tcp_refuse(utcp, segment);
+	return true;
+}
+
+/* RFC 9293 3.6.1: a SYN beyond all that the old connection had may take its place in TIME-WAIT. */
+static bool reopens(const struct utcp_conn *conn, const struct segment *segment)
+{
+	return conn->state == CONN_TIME_WAIT && seq_after(segment->seq, conn->rcv_nxt) &&
+	       (segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST)) == TCP_SYN;
+}
+
+bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
+{
+	uint64_t key = tuples_key(segment->peer_ip, segment->peer_port, segment->own_port);
+	struct utcp_conn *conn = tuples_find(&utcp->tuples, &utcp->conns, key);
+
+	if (__builtin_expect(!conn, 0))
+		return input_nobody(utcp, segment, now_ns);
+	if (__builtin_expect(is_predicted(conn, segment), 1)) {
+		input_predicted(utcp, conn, segment, now_ns);
+	} else if (conn->state == CONN_SYN_SENT) {
+		input_syn_sent(utcp, conn, segment, now_ns);
+	} else if (reopens(conn, segment)) {
+		close_conn(utcp, conn, UTCP_DONE);
+		return input_nobody(utcp, segment, now_ns);
+	} else {
+		input_steps(utcp, conn, segment, now_ns);
+	}
+	return true;
+}

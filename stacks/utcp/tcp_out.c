@@ -1,0 +1,292 @@
+/*
+ * tcp_out: what leaves, and when (RFC 9293 3.8.6, RFC 5681, RFC 6582).
+ */
+#include "dataplane/core/bytes.h"
+#include "dataplane/core/check.h"
+#include "stacks/utcp/instance.h"
+#include "stacks/utcp/seq.h"
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The window field. The right edge moves only when it has something to say: receiver SWS avoidance
+ * (RFC 9293 3.8.6.2.2). It never moves back, since what lies before it stays free for the peer.
+ */
+static uint16_t take_window(struct utcp_conn *conn)
+{
+	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv);
+	uint32_t worth = least(conn->mss, conn->recv.capacity / 2), field;
+
+	if (seq_diff(edge, conn->rcv_edge) < (int32_t)worth)
+		edge = conn->rcv_edge;
+	if (seq_before(edge, conn->rcv_nxt))
+		edge = conn->rcv_nxt;
+	field = least((edge - conn->rcv_nxt) >> conn->rcv_scale, UINT16_MAX);
+	conn->rcv_edge = seq_max(conn->rcv_edge, conn->rcv_nxt + (field << conn->rcv_scale));
+	return (uint16_t)field;
+}
+
+/* Closes a frame whose payload stands behind its headers; it carries the current ACK, so none is
+ * pending after. */
+static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint32_t seq,
+		   uint8_t flags, uint32_t payload_bytes)
+{
+	struct segment_fields fields = {.seq = seq,
+					.ack = conn->rcv_nxt,
+					.window = take_window(conn),
+					.flags = flags | TCP_ACKS,
+					.payload_bytes = payload_bytes};
+
+	conn->ack_now = false;
+	conn->ack_at = TIMER_NEVER;
+	conn->rcv_acked = conn->rcv_nxt;
+	utcp->counters.out_frames++;
+	utcp->counters.out_segments++;
+	return segment_seal(&conn->head, frame, &fields);
+}
+
+/* Starts what a transmission starts: the timeout if none runs, a round trip if none is timed. */
+static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, bool again,
+		      uint64_t now_ns)
+{
+	if (conn->timeout_at == TIMER_NEVER || conn->snd_nxt == conn->snd_una)
+		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
+	if (again) {
+		utcp->counters.retransmits++;
+		conn->rtt.timing = false; /* Karn: the ACK might be of either */
+	} else if (!conn->rtt.timing) {
+		conn->rtt.timing = true;
+		conn->rtt.timed_at = now_ns;
+		conn->rtt.timed_seq = end;
+	}
+	conn->sent_at = now_ns;
+	conn->snd_nxt = seq_max(conn->snd_nxt, end);
+	conn->snd_max = seq_max(conn->snd_max, end);
+}
+
+/* SYN, or SYN-ACK. Never data: they would stand at the SYN's number. */
+static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
+{
+	bool answer = conn->state == CONN_SYN_RECEIVED;
+	bool offer_scale = !answer || conn->scale_ok; /* RFC 7323 2.2 */
+	struct segment_fields fields = {.seq = conn->iss,
+					.ack = answer ? conn->rcv_nxt : 0,
+					.window = (uint16_t)least(conn->recv.capacity, UINT16_MAX),
+					.flags = TCP_SYN | (answer ? TCP_ACKS : 0),
+					.options_bytes = SEGMENT_SYN_OPTIONS};
+
+	segment_put_syn_options(frame + HEAD_BYTES,
+				(uint16_t)(utcp->config.mtu - IP_BYTES - TCP_BYTES),
+				offer_scale ? conn->rcv_scale : -1);
+	note_sent(utcp, conn, conn->iss + 1, conn->snd_max != conn->iss, now_ns);
+	conn->ack_now = false;
+	utcp->counters.out_frames++;
+	utcp->counters.out_segments++;
+	return segment_seal(&conn->head, frame, &fields);
+}
+
+/* An ACK and no more; as a probe it repeats an old number, which makes any peer answer (RFC
+ * 9293 3.8.4). */
+static size_t build_ack(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame)
+{
+	/* A peer that shrank its window takes nothing beyond it. */
+	uint32_t seq = seq_min(conn->snd_max, conn->snd_una + conn->snd_wnd);
+
+	if (conn->probe_due) {
+		seq = conn->snd_una - 1;
+		conn->probe_due = false;
+		utcp->counters.probes++;
+	} else {
+		utcp->counters.out_acks++;
+	}
+	return seal(utcp, conn, frame, seq, 0, 0);
+}
+
+/* What of the send ring goes into one segment. */
+struct plan {
+	uint32_t offset;
+	uint32_t bytes;
+	bool fin;
+};
+
+/* Copies a plan's payload and seals its segment. */
+static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
+			    const struct plan *plan, uint64_t now_ns)
+{
+	uint32_t seq = conn->snd_una + plan->offset, end = seq + plan->bytes;
+	bool again = seq_before(seq, conn->snd_max), last;
+	struct span spans[2];
+	unsigned count = ring_spans(&conn->send, plan->offset, plan->bytes, spans);
+
+	if (count > 0)
+		memcpy(frame + HEAD_BYTES, spans[0].base, spans[0].bytes);
+	if (count > 1)
+		memcpy(frame + HEAD_BYTES + spans[0].bytes, spans[1].base, spans[1].bytes);
+	if (seq_after(end, conn->snd_max))
+		utcp->counters.out_bytes += least(end - conn->snd_max, plan->bytes);
+	note_sent(utcp, conn, end + plan->fin, again, now_ns);
+	conn->fin_sent |= plan->fin;
+	conn->push_small = false;
+	last = plan->offset + plan->bytes == ring_used(&conn->send);
+	return seal(utcp, conn, frame, seq,
+		    (plan->fin ? TCP_FIN : 0) | (last && plan->bytes > 0 ? TCP_PSH : 0),
+		    plan->bytes);
+}
+
+/* The first unacknowledged segment again (RFC 6582 3.2). */
+static size_t build_resend(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
+			   uint64_t now_ns)
+{
+	uint32_t sent = conn->snd_max - conn->snd_una, used = ring_used(&conn->send);
+	struct plan plan = {.bytes = least(least(sent, used), conn->mss)};
+
+	conn->resend_head = false;
+	plan.fin = conn->fin_sent && plan.bytes == used && sent > used;
+	if (plan.bytes == 0 && !plan.fin)
+		return 0;
+	tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
+	return build_planned(utcp, conn, frame, &plan, now_ns);
+}
+
+/*
+ * Sender SWS avoidance (RFC 9293 3.8.6.2.1) without Nagle's wait: what is complete leaves at once,
+ * a piece that only the peer's window cuts short waits, unless it is half of the largest window
+ * ever seen or the override fired.
+ */
+static bool is_silly(const struct utcp_conn *conn, uint32_t bytes, uint32_t unsent)
+{
+	return bytes < conn->mss && bytes < unsent && bytes < conn->snd_wnd_max / 2 &&
+	       !conn->push_small && conn->snd_nxt == conn->snd_max;
+}
+
+/* Plans the next segment; false if nothing is left or nothing may leave. A FIN takes room in the
+ * window as a byte does. */
+static bool plan_next(const struct utcp_conn *conn, struct plan *plan)
+{
+	uint32_t window = least(conn->snd_wnd, congestion_window(&conn->congestion, conn->mss));
+	uint32_t sent = conn->snd_nxt - conn->snd_una, unsent = conn_unsent(conn);
+	uint32_t room = window > sent ? window - sent : 0;
+
+	plan->offset = sent;
+	plan->bytes = least(least(unsent, conn->mss), room);
+	plan->fin = conn->fin_queued && plan->bytes == unsent && room > plan->bytes;
+	return plan->fin || (plan->bytes > 0 && !is_silly(conn, plan->bytes, unsent));
+}
+
+/* The next segment of data or FIN, or 0. */
+static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
+{
+	struct plan plan;
+
+	if (__builtin_expect(conn->resend_head, 0))
+		return build_resend(utcp, conn, frame, now_ns);
+	if (!conn_has_unsent(conn))
+		return 0;
+	if (conn->snd_una == conn->snd_max && now_ns - conn->sent_at > conn->rtt.rto_ns)
+		congestion_idle(&conn->congestion, conn->mss);
+	if (__builtin_expect(plan_next(conn, &plan), 1))
+		return build_planned(utcp, conn, frame, &plan, now_ns);
+	/* Nothing under way will tell us when the window opens. */
+	if (conn->timeout_at == TIMER_NEVER)
+		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
+	return 0;
+}
+
+/* Whatever this connection has to send next, or 0. */
+static size_t build_any(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
+{
+	size_t bytes = 0;
+
+	if (conn->unresolved)
+		return 0;
+	if (!conn_synchronized(conn)) {
+		if (conn->snd_nxt == conn->iss)
+			return build_syn(utcp, conn, frame, now_ns);
+	} else if (conn->dup_acks_due > 0) {
+		conn->dup_acks_due--;
+		return build_ack(utcp, conn, frame);
+	} else if (conn_sending(conn)) {
+		bytes = build_data(utcp, conn, frame, now_ns);
+	}
+	if (bytes == 0 && (conn->ack_now || conn->probe_due))
+		bytes = build_ack(utcp, conn, frame);
+	return bytes;
+}
+
+size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
+{
+	size_t bytes = answers_pop(&utcp->answers, frame);
+
+	if (bytes > 0) {
+		utcp->counters.out_frames++;
+		return bytes;
+	}
+	while (!list_empty(&utcp->out)) {
+		struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
+
+		bytes = build_any(utcp, conn, frame, now_ns);
+		if (bytes > 0)
+			return bytes;
+		list_remove(&conn->out_link);
+	}
+	return 0;
+}
+
+size_t utcp_conn_output(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
+{
+	size_t bytes;
+
+	if (!conn_sending(conn))
+		return 0;
+	bytes = build_data(utcp, conn, frame, now_ns);
+	if (bytes == 0 && !conn->ack_now && !conn->probe_due && conn->dup_acks_due == 0)
+		list_remove(&conn->out_link);
+	return bytes;
+}
+
+/* Queues a RST. */
+static void queue_reset(struct utcp *utcp, const struct segment_head *head,
+			const struct segment_fields *fields)
+{
+	uint8_t *frame = answers_reserve(&utcp->answers);
+
+	if (!frame) {
+		utcp->counters.out_lost++;
+		return;
+	}
+	answers_commit(&utcp->answers, segment_seal(head, frame, fields));
+	utcp->counters.out_segments++;
+	utcp->counters.out_resets++;
+}
+
+void tcp_queue_reset(struct utcp *utcp, struct utcp_conn *conn)
+{
+	struct segment_fields fields = {
+		.seq = conn->snd_max, .ack = conn->rcv_nxt, .flags = TCP_RST | TCP_ACKS};
+
+	queue_reset(utcp, &conn->head, &fields);
+}
+
+void tcp_refuse(struct utcp *utcp, const struct segment *segment)
+{
+	struct segment_ends ends = {.own_ip = utcp->config.ip,
+				    .peer_ip = segment->peer_ip,
+				    .own_port = segment->own_port,
+				    .peer_port = segment->peer_port};
+	struct segment_fields fields = {.flags = TCP_RST};
+	struct segment_head head;
+
+	if (segment->flags & TCP_RST) /* never an answer to a RST */
+		return;
+	if (segment->flags & TCP_ACKS) {
+		fields.seq = segment->ack;
+	} else {
+		fields.ack = segment->seq + segment_length(segment);
+		fields.flags |= TCP_ACKS;
+	}
+	segment_head_init(&head, utcp->config.mac, segment->frame + ETH_SOURCE, &ends);
+	queue_reset(utcp, &head, &fields);
+}

@@ -1,0 +1,176 @@
+/*
+ * tcp_timer: what happens when time passes (RFC 9293 3.8, RFC 6298 5).
+ *
+ * One timeout a connection, whose meaning follows from what it is waiting for: an ACK, a window, a
+ * FIN, or the end of TIME-WAIT. Every state that waits for the peer has it running, so no peer that
+ * vanishes keeps a place for ever.
+ */
+#include "dataplane/core/check.h"
+#include "stacks/utcp/instance.h"
+
+enum {
+	RETRIES_SYN = 7,   /* 1 + 2 + ... + 32 + 60 + 60 s: above the 3 minutes of RFC 9293 3.8.3 */
+	RETRIES_DATA = 10, /* 204 s at the least RTO: above its 100 s */
+	RETRIES_HALF_OPEN = 5,
+	KEEP_ALIVE_TRIES = 5,
+	BACKOFF_MAX = 16, /* by then every timeout is at its bound */
+};
+
+/* In FIN-WAIT-2 a silent peer is asked this often whether it is still there (RFC 9293 3.8.4). */
+#define KEEP_ALIVE_NS (15ull * 1000 * 1000 * 1000)
+
+/* Timers found later than this say that the whole program stood still. */
+#define STALL_NS (100ull * 1000 * 1000)
+
+void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns)
+{
+	conn->timeout_at = at_ns;
+	timer_arm(&utcp->wheel, &conn->timer, at_ns);
+}
+
+void tcp_start_keep_alive(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	conn->retries = 0;
+	tcp_start_timeout(utcp, conn, now_ns + KEEP_ALIVE_NS);
+}
+
+/* Counts a timeout and backs off; false if that was the last and the connection is gone. */
+static bool try_again(struct utcp *utcp, struct utcp_conn *conn, unsigned limit, uint64_t now_ns)
+{
+	if (conn->retries >= limit) {
+		close_conn(utcp, conn, UTCP_TIMEOUT);
+		return false;
+	}
+	conn->retries++;
+	if (conn->backoff < BACKOFF_MAX)
+		conn->backoff++;
+	conn->rtt.timing = false; /* Karn: what is sent again is not timed */
+	tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
+	utcp_mark(utcp, conn);
+	return true;
+}
+
+static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	utcp->counters.timeouts++;
+	conn->snd_nxt = conn->iss;
+	if (conn->state == CONN_SYN_SENT) { /* perhaps nobody has that hardware address any more */
+		uint8_t mac[MAC_BYTES];
+
+		arp_doubt(utcp, conn_peer_ip(conn), now_ns);
+		conn->unresolved = arp_resolve(utcp, conn_peer_ip(conn), now_ns, mac) == 0;
+	}
+	return try_again(utcp, conn, conn->active ? RETRIES_SYN : RETRIES_HALF_OPEN, now_ns);
+}
+
+/* RFC 6298 5.4 to 5.6; all that is unacknowledged is sent again as the window allows. */
+static bool data_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	utcp->counters.timeouts++;
+	congestion_timeout(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
+			   conn->snd_max, conn->retries == 0);
+	conn->snd_nxt = conn->snd_una;
+	conn->resend_head = false;
+	return try_again(utcp, conn, RETRIES_DATA, now_ns);
+}
+
+/* RFC 9293 3.8.6.1: a peer that answers may keep its window shut for ever; one that does not is
+ * given up. */
+static bool window_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (conn->snd_wnd > 0) {
+		conn->push_small = true;
+	} else {
+		conn->probe_due = true;
+		conn->snd_nxt = conn->snd_una;
+	}
+	return try_again(utcp, conn, RETRIES_DATA, now_ns);
+}
+
+static bool keep_alive_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (conn->retries >= KEEP_ALIVE_TRIES) {
+		close_conn(utcp, conn, UTCP_TIMEOUT);
+		return false;
+	}
+	conn->retries++;
+	conn->probe_due = true;
+	tcp_start_timeout(utcp, conn, now_ns + KEEP_ALIVE_NS);
+	utcp_mark(utcp, conn);
+	return true;
+}
+
+/* The connection's timeout is due; false if that ended it. */
+static bool run_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	conn->timeout_at = TIMER_NEVER;
+	switch (conn->state) {
+	case CONN_SYN_SENT:
+	case CONN_SYN_RECEIVED:
+		return syn_timeout(utcp, conn, now_ns);
+	case CONN_FIN_WAIT_2:
+		return keep_alive_timeout(utcp, conn, now_ns);
+	case CONN_TIME_WAIT:
+		close_conn(utcp, conn, UTCP_DONE);
+		return false;
+	default:
+		if (conn->snd_una == conn->snd_max && !conn_has_unsent(conn))
+			return true;
+		if (conn->snd_wnd > 0 && conn->snd_una != conn->snd_max)
+			return data_timeout(utcp, conn, now_ns);
+		return window_timeout(utcp, conn, now_ns);
+	}
+}
+
+static void run_timer(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (now_ns >= conn->ack_at) {
+		conn->ack_at = TIMER_NEVER;
+		tcp_ack_soon(utcp, conn);
+	}
+	if (now_ns >= conn->timeout_at && !run_timeout(utcp, conn, now_ns))
+		return;
+	timer_arm(&utcp->wheel, &conn->timer,
+		  conn->ack_at < conn->timeout_at ? conn->ack_at : conn->timeout_at);
+}
+
+/* A program that stood still measures its own absence: no round trip begun before counts. */
+static void note_stall(struct utcp *utcp, uint64_t now_ns)
+{
+	uint64_t next = timer_next(&utcp->wheel);
+
+	if (now_ns > next && now_ns - next > STALL_NS)
+		utcp->stalled_at = now_ns;
+}
+
+bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	uint64_t measured_ns = now_ns - conn->rtt.timed_at;
+
+	if (!conn->rtt.timing)
+		return false;
+	conn->rtt.timing = false;
+	conn->backoff = 0; /* not before: an ACK of what was sent twice says nothing of the path
+			      (Karn 1987) */
+	if (measured_ns > STALL_NS)
+		note_stall(utcp, now_ns); /* input comes before the timers that would tell */
+	if (conn->rtt.timed_at < utcp->stalled_at)
+		return false;
+	rtt_sample(&conn->rtt, measured_ns, utcp->config.rto_min_ns);
+	return true;
+}
+
+void utcp_advance(struct utcp *utcp, uint64_t now_ns)
+{
+	struct list due, *link;
+
+	utcp_settle(utcp);
+	arp_advance(utcp, now_ns);
+	if (now_ns >> TIMER_TICK_SHIFT == utcp->wheel.tick)
+		return;
+	note_stall(utcp, now_ns);
+	list_init(&due);
+	timer_advance(&utcp->wheel, now_ns, &due);
+	while ((link = list_pop(&due)))
+		run_timer(utcp, list_member(link, struct utcp_conn, timer.link), now_ns);
+}

@@ -1,0 +1,125 @@
+/*
+ * peer: the other end of the link, by hand.
+ *
+ * Builds the frames that a test wants, feeds them to one utcp instance and reads what it answers.
+ * Shares no code with utcp: headers and checksums are done here again, the slow and plain way, and
+ * every answer is verified.
+ */
+#ifndef WEIR_TESTS_UTCP_PEER_H
+#define WEIR_TESTS_UTCP_PEER_H
+
+#include "stacks/utcp/utcp.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MS 1000000ull
+#define SECOND (1000 * MS)
+
+enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16, URG = 32 };
+
+enum {
+	PEER_IP = 0x0a000002,
+	OWN_IP = 0x0a000001,
+	PEER_PORT = 40000,
+	OWN_PORT = 7878,
+	PEER_ISN = (int)0xfffffff0, /* just under the wrap, as is our own */
+	OWN_ISN = (int)0xfffffff8,
+	FRAME_ROOM = 9100,
+};
+
+struct peer {
+	struct utcp *utcp;
+	struct utcp_conn *conn;
+	uint64_t now_ns;
+	uint32_t seq;	 /* the next that the peer sends */
+	uint32_t ack;	 /* the next that it expects */
+	uint16_t window; /* what it offers */
+	uint16_t port;
+	uint16_t own_port; /* at utcp's end */
+	uint16_t events;   /* all bits returned since they were last cleared */
+	uint16_t reason;
+	unsigned closed; /* UTCP_CLOSED events */
+	unsigned accepted;
+	uint8_t frame[FRAME_ROOM]; /* the last answer */
+	size_t frame_bytes;
+};
+
+/* A frame from utcp, or what a test sends. */
+struct peer_segment {
+	uint32_t seq;
+	uint32_t ack;
+	uint16_t window;
+	uint16_t port; /* of the peer */
+	uint16_t own_port;
+	uint8_t flags;
+	uint16_t urgent;
+	const uint8_t *options;
+	size_t options_bytes;
+	const uint8_t *data;
+	size_t bytes;
+};
+
+/* The usual configuration; a test may change it before peer_open. */
+struct utcp_config peer_config(void);
+
+/* An instance that listens at OWN_PORT, and its peer. */
+void peer_open(struct peer *peer, const struct utcp_config *config);
+
+/* Ends both; every connection must be gone or is dropped. */
+void peer_close(struct peer *peer);
+
+/* Feeds a segment built from `segment`; fields left 0 are not filled in. */
+void peer_put(struct peer *peer, const struct peer_segment *segment);
+
+/* The usual segment: next in order, ACK of all, the offered window. Moves seq on by what it takes
+ * up. */
+void peer_send(struct peer *peer, uint8_t flags, const void *data, size_t bytes);
+
+/* The same at another sequence number, without moving seq. */
+void peer_send_at(struct peer *peer, uint32_t seq, uint8_t flags, const void *data, size_t bytes);
+
+/* Feeds any frame. */
+void peer_put_frame(struct peer *peer, const uint8_t *frame, size_t bytes);
+
+/* Builds the frame of a segment; its length. */
+size_t peer_build(const struct peer_segment *segment, uint8_t frame[FRAME_ROOM]);
+
+/* Takes utcp's next frame, which must be a sound TCP segment; false if there is none. */
+bool peer_take(struct peer *peer, struct peer_segment *segment_out);
+
+/* Takes utcp's next frame of any kind; its length or 0. */
+size_t peer_take_frame(struct peer *peer);
+
+/* Takes and forgets all frames; returns how many. */
+unsigned peer_drain(struct peer *peer);
+
+/* Lets time pass, running timers whenever they are due, and forgets what is sent. */
+void peer_wait(struct peer *peer, uint64_t ns);
+
+/* Lets time pass in one jump. */
+void peer_jump(struct peer *peer, uint64_t ns);
+
+/* Collects events into peer->events. */
+void peer_poll(struct peer *peer);
+
+/* The peer calls: three-way handshake with these SYN options (NULL: MSS 1460). Fills peer->conn. */
+void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes);
+
+/* utcp calls: ARP is answered, the SYN is taken; the peer has not answered it yet. */
+void peer_be_called(struct peer *peer);
+
+/* The same, completed. */
+void peer_accept(struct peer *peer);
+
+/* Has the application write `bytes` of `data`. False if there was no room. */
+bool peer_app_write(struct peer *peer, const void *data, size_t bytes);
+
+/* Has the application read all that is there into `to`; how much that was. */
+size_t peer_app_read(struct peer *peer, uint8_t *to, size_t room);
+
+/* The Internet checksum of `bytes` with `sum` added, the plain way. */
+uint16_t peer_checksum(uint32_t sum, const uint8_t *data, size_t bytes);
+
+#endif

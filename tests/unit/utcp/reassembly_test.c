@@ -1,0 +1,79 @@
+#include "stacks/utcp/reassembly.h"
+
+#include "tests/sim/random.h"
+#include "tests/support/suite.h"
+
+#include <string.h>
+
+enum { SPACE = 400 };
+
+static bool in_order_and_apart(const struct reassembly *kept)
+{
+	for (uint32_t i = 0; i < kept->count; i++)
+		if (kept->ranges[i].end - kept->ranges[i].begin - 1 >= SPACE ||
+		    (i > 0 && (int32_t)(kept->ranges[i].begin - kept->ranges[i - 1].end) <= 0))
+			return false;
+	return kept->count <= REASSEMBLY_RANGES;
+}
+
+static void joins(void)
+{
+	struct reassembly kept = {0};
+
+	CU_ASSERT(reassembly_add(&kept, 10, 20) && reassembly_add(&kept, 30, 40));
+	CU_ASSERT(kept.count == 2);
+	CU_ASSERT(reassembly_add(&kept, 20, 30));
+	CU_ASSERT(kept.count == 1 && kept.ranges[0].begin == 10 && kept.ranges[0].end == 40);
+	CU_ASSERT(reassembly_take(&kept, 9) == 9 && kept.count == 1);
+	CU_ASSERT(reassembly_take(&kept, 10) == 40 && kept.count == 0);
+}
+
+static void bounded(void)
+{
+	struct reassembly kept = {0};
+
+	for (uint32_t i = 0; i < 1000; i++)
+		reassembly_add(&kept, 2 * i, 2 * i + 1);
+	CU_ASSERT(kept.count == REASSEMBLY_RANGES && kept.ranges[REASSEMBLY_RANGES - 1].end == 31);
+	/* A nearer one pushes the furthest out. */
+	memset(&kept, 0, sizeof(kept));
+	for (uint32_t i = REASSEMBLY_RANGES + 4; i > 0; i--)
+		CU_ASSERT(reassembly_add(&kept, 2 * i, 2 * i + 1));
+	CU_ASSERT(kept.count == REASSEMBLY_RANGES && kept.ranges[0].begin == 2);
+}
+
+/* Against one flag a byte, across the wrap; few enough ranges that none is pushed out. */
+static void agrees_with_a_map(void)
+{
+	struct random random = {7};
+
+	for (unsigned round = 0; round < 3000; round++) {
+		uint32_t base = (uint32_t)-100, next = base, reach;
+		struct reassembly kept = {0};
+		bool map[SPACE + 1] = {0};
+
+		for (unsigned i = 0; i < REASSEMBLY_RANGES; i++) {
+			uint32_t begin = 1 + (uint32_t)random_below(&random, SPACE - 1);
+			uint32_t bytes = 1 + (uint32_t)random_below(&random, 40);
+
+			if (begin + bytes > SPACE)
+				bytes = SPACE - begin;
+			CU_ASSERT(reassembly_add(&kept, base + begin, base + begin + bytes));
+			memset(map + begin, true, bytes);
+			CU_ASSERT_FATAL(in_order_and_apart(&kept));
+		}
+		next = 1 + (uint32_t)random_below(&random, SPACE - 1);
+		for (reach = next; map[reach]; reach++)
+			;
+		CU_ASSERT_FATAL(reassembly_take(&kept, base + next) - base == reach ||
+				reach < next + 1);
+	}
+}
+
+static const struct suite_test tests[] = {
+	{"touching ranges become one", joins},
+	{"a flood of one-byte ranges stays bounded and the nearest are kept", bounded},
+	{"ranges equal a map of bytes, over the wrap", agrees_with_a_map},
+};
+
+SUITE_MAIN("reassembly", tests)
