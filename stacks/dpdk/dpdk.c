@@ -185,6 +185,7 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 	if (failure)
 		return failure;
 	dpdk->now_ns = clock_now_ns();
+	dpdk_note_link(dpdk, dpdk->now_ns);
 	failure = utcp_connect(dpdk->utcp, addr->ip, addr->port, dpdk->now_ns, &handle);
 	if (failure)
 		return tp_fail(

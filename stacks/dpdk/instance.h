@@ -29,10 +29,10 @@ struct dpdk {
 	struct dpdk_conn *conns; /* by utcp_conn_index */
 	struct list dirty;
 	uint32_t conn_max;
-	uint32_t ip;	 /* own address, host order */
-	uint64_t now_ns; /* of the last poll */
-	bool link_was_up;
-	bool link_lost; /* CLOSED(ABORTED) is CLOSED(LINK_DOWN) now */
+	uint32_t ip;	     /* own address, host order */
+	uint64_t now_ns;     /* of the last poll */
+	uint64_t downs_seen; /* link.downs that lose_link has dealt with */
+	bool link_lost;	     /* CLOSED(ABORTED) is CLOSED(LINK_DOWN) now */
 	struct tp_counters counters;
 };
 
@@ -65,6 +65,9 @@ void dpdk_commit(struct tp *tp, struct tp_conn *conn, size_t bytes);
 void dpdk_flush(struct tp *tp, struct tp_conn *conn);
 void dpdk_finish(struct tp *tp, struct tp_conn *conn);
 void dpdk_abort(struct tp *tp, struct tp_conn *conn);
+
+/* Ends all connections if the link went down since this was last called. */
+void dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns);
 
 /* Pulls at most `frames_max` frames out of utcp and sends them; returns their number. */
 unsigned dpdk_output(struct dpdk *dpdk, uint64_t now_ns, unsigned frames_max);

@@ -62,6 +62,20 @@ static void let_interrupts_run(struct link *link)
 	gate_shut();
 }
 
+static void come_up(struct link *link)
+{
+	link->state = LINK_UP;
+	link->ups += !link->counted_up;
+	link->counted_up = true;
+}
+
+static void go_down(struct link *link)
+{
+	link->state = LINK_DOWN;
+	link->downs += link->counted_up;
+	link->counted_up = false;
+}
+
 static void turn_down(struct link *link)
 {
 	if (!device_is_up(link)) {
@@ -78,8 +92,7 @@ static void turn_down(struct link *link)
 		gate_shut();
 		return;
 	}
-	link->state = LINK_UP;
-	link->ups++;
+	come_up(link);
 }
 
 static void turn_joining(struct link *link)
@@ -89,10 +102,10 @@ static void turn_joining(struct link *link)
 		return;
 	if (device_is_up(link)) {
 		find_sockets(link);
-		link->state = LINK_UP;
+		come_up(link);
 		return;
 	}
-	link->state = LINK_DOWN;
+	go_down(link);
 	gate_lift();
 }
 
@@ -104,7 +117,7 @@ static void turn_up(struct link *link)
 		link->state = LINK_JOINING;
 		let_interrupts_run(link);
 	} else if (!device_is_up(link)) {
-		link->state = LINK_DOWN;
+		go_down(link);
 	}
 }
 

@@ -36,7 +36,8 @@ struct link {
 	uint64_t next_ns;	     /* when to ask again */
 	struct pollfd watch[LINK_WATCH_MAX];
 	unsigned watch_count;
-	uint64_t ups; /* times it came up */
+	bool counted_up; /* the last of the two that was counted */
+	uint64_t ups;
 	uint64_t downs;
 };
 

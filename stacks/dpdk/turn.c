@@ -137,22 +137,12 @@ static void lose_link(struct dpdk *dpdk, uint64_t now_ns)
 	while (dpdk_output(dpdk, now_ns, PORT_WAITING_MAX) > 0);
 }
 
-/* Follows the port's link; whether frames may move in this turn. */
-static bool follow_link(struct dpdk *dpdk, uint64_t now_ns)
+void dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns)
 {
-	struct link *link = &dpdk->port->link;
-
-	port_turn(dpdk->port, now_ns);
-	if (__builtin_expect(link_usable(link), 1)) {
-		dpdk->link_was_up = true;
-		return true;
-	}
-	if (link->state == LINK_DOWN && dpdk->link_was_up) {
-		dpdk->link_was_up = false;
-		link->downs++;
-		lose_link(dpdk, now_ns);
-	}
-	return false;
+	if (__builtin_expect(dpdk->port->link.downs == dpdk->downs_seen, 1))
+		return;
+	dpdk->downs_seen = dpdk->port->link.downs;
+	lose_link(dpdk, now_ns);
 }
 
 static void flush_dirty(struct dpdk *dpdk)
@@ -170,7 +160,9 @@ unsigned dpdk_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64
 	unsigned moved = 0, count;
 
 	dpdk->now_ns = now_ns;
-	if (follow_link(dpdk, now_ns)) {
+	port_turn(dpdk->port, now_ns);
+	dpdk_note_link(dpdk, now_ns);
+	if (link_usable(&dpdk->port->link)) {
 		flush_dirty(dpdk);
 		moved = dpdk->port->waiting_count;
 		moved += dpdk_output(dpdk, now_ns, TURN_FRAMES_OUT);
@@ -216,7 +208,7 @@ void dpdk_commit(struct tp *tp, struct tp_conn *conn, size_t bytes)
 	struct dpdk *dpdk = dpdk_of(tp);
 	struct dpdk_conn *dpdk_conn = dpdk_conn_of(conn);
 
-	if (bytes == 0)
+	if (bytes == 0 || !dpdk_conn->open)
 		return;
 	utcp_commit(dpdk->utcp, dpdk_conn->handle, bytes);
 	if (dpdk_conn->committed_bytes == 0)
@@ -257,13 +249,16 @@ void dpdk_flush(struct tp *tp, struct tp_conn *conn)
 
 void dpdk_finish(struct tp *tp, struct tp_conn *conn)
 {
-	utcp_finish(dpdk_of(tp)->utcp, dpdk_conn_of(conn)->handle);
+	if (dpdk_conn_of(conn)->open)
+		utcp_finish(dpdk_of(tp)->utcp, dpdk_conn_of(conn)->handle);
 }
 
 void dpdk_abort(struct tp *tp, struct tp_conn *conn)
 {
 	struct dpdk_conn *dpdk_conn = dpdk_conn_of(conn);
 
+	if (!dpdk_conn->open)
+		return;
 	dpdk_conn->committed_bytes = 0;
 	list_remove(&dpdk_conn->dirty);
 	utcp_abort(dpdk_of(tp)->utcp, dpdk_conn->handle);
