@@ -76,21 +76,23 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 
 static void free_instance(struct dpdk *dpdk)
 {
+	slab_destroy(&dpdk->rests);
 	free(dpdk->conns);
 	free(dpdk->port);
 	free(dpdk);
 }
 
-static struct dpdk *allocate_instance(uint32_t conn_max)
+static struct dpdk *allocate_instance(const struct tp_limits *limits)
 {
 	struct dpdk *dpdk = calloc(1, sizeof(*dpdk));
 
 	if (!dpdk)
 		return NULL;
 	dpdk->port = calloc(1, sizeof(*dpdk->port));
-	dpdk->conns = calloc(conn_max, sizeof(*dpdk->conns));
-	dpdk->conn_max = conn_max;
-	if (dpdk->port && dpdk->conns)
+	dpdk->conns = calloc(limits->conn_max, sizeof(*dpdk->conns));
+	dpdk->conn_max = limits->conn_max;
+	if (dpdk->port && dpdk->conns &&
+	    slab_create(&dpdk->rests, limits->conn_max, limits->recv_bytes) == 0)
 		return dpdk;
 	free_instance(dpdk);
 	return NULL;
@@ -122,7 +124,7 @@ static int dpdk_open(const struct tp_config *config, struct tp **tp_out, struct 
 		failure = eal_start(config->hugepages, config->cpu, error);
 	if (failure)
 		return failure;
-	dpdk = allocate_instance(config->limits.conn_max);
+	dpdk = allocate_instance(&config->limits);
 	if (!dpdk)
 		return tp_fail(error, -ENOMEM, "no memory for %u connections",
 			       config->limits.conn_max);
@@ -135,8 +137,11 @@ static int dpdk_open(const struct tp_config *config, struct tp **tp_out, struct 
 	dpdk->ip = config->address.ip;
 	dpdk->now_ns = clock_now_ns();
 	list_init(&dpdk->dirty);
-	for (uint32_t i = 0; i < dpdk->conn_max; i++)
+	list_init(&dpdk->ending);
+	for (uint32_t i = 0; i < dpdk->conn_max; i++) {
 		list_init(&dpdk->conns[i].dirty);
+		list_init(&dpdk->conns[i].ending);
+	}
 	*tp_out = &dpdk->base;
 	return 0;
 }
@@ -193,8 +198,8 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 			addr->ip >> 16 & 255, addr->ip >> 8 & 255, addr->ip & 255, addr->port,
 			failure == -ENETUNREACH ? "it is our own address or outside our subnet"
 						: strerror(-failure));
+	dpdk_conn_begin(dpdk, handle, user);
 	conn = dpdk_conn_at(dpdk, handle);
-	dpdk_conn_begin(conn, handle, user);
 	*conn_out = &conn->base;
 	return 0;
 }
@@ -221,6 +226,8 @@ static void dpdk_close(struct tp *tp)
 	reset_all(dpdk);
 	port_close(dpdk->port);
 	utcp_destroy(dpdk->utcp);
+	for (uint32_t i = 0; i < dpdk->conn_max; i++)
+		dpdk_conn_clear(dpdk, &dpdk->conns[i]);
 	free_instance(dpdk);
 }
 

@@ -7,6 +7,7 @@
 #define WEIR_DPDK_INSTANCE_H
 
 #include "dataplane/core/list.h"
+#include "dataplane/core/slab.h"
 #include "dataplane/transport/transport.h"
 #include "stacks/dpdk/port.h"
 #include "stacks/utcp/utcp.h"
@@ -17,9 +18,15 @@
 struct dpdk_conn {
 	struct tp_conn base;
 	struct utcp_conn *handle;
-	struct list dirty; /* on dpdk.dirty while something is committed and not flushed */
+	struct list dirty;  /* on dpdk.dirty while something is committed and not flushed */
+	struct list ending; /* on dpdk.ending once both sides finished, until the next poll */
+	uint8_t *rest;	    /* what was unread by then, from dpdk.rests; NULL if nothing */
+	uint32_t rest_offset;
+	uint32_t rest_bytes; /* still unread, behind rest_offset */
 	uint32_t committed_bytes;
-	bool open; /* from connect or ACCEPTED until CLOSED is reported */
+	bool open;	    /* from connect or ACCEPTED until CLOSED is reported */
+	bool finished;	    /* finish was called */
+	bool peer_finished; /* FINISHED was reported */
 };
 
 struct dpdk {
@@ -28,6 +35,8 @@ struct dpdk {
 	struct port *port;
 	struct dpdk_conn *conns; /* by utcp_conn_index */
 	struct list dirty;
+	struct list ending;
+	struct slab rests;
 	uint32_t conn_max;
 	uint32_t ip;	     /* own address, host order */
 	uint64_t now_ns;     /* of the last poll */
@@ -52,8 +61,11 @@ static inline struct dpdk_conn *dpdk_conn_at(const struct dpdk *dpdk,
 	return &dpdk->conns[utcp_conn_index(dpdk->utcp, handle)];
 }
 
-/* Begins a connection's life in its place. */
-void dpdk_conn_begin(struct dpdk_conn *conn, struct utcp_conn *handle, void *user);
+/* Begins a connection's life in its place, after clearing away its predecessor's. */
+void dpdk_conn_begin(struct dpdk *dpdk, struct utcp_conn *handle, void *user);
+
+/* Gives back what a connection that is gone left unread. */
+void dpdk_conn_clear(struct dpdk *dpdk, struct dpdk_conn *conn);
 
 /* turn.c */
 unsigned dpdk_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_t wait_ns,

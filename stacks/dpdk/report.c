@@ -15,7 +15,7 @@ static uint64_t copied_bytes(const struct dpdk *dpdk)
 {
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
 	const struct port_counters *port = &dpdk->port->counters;
-	uint64_t bytes = utcp->in_bytes + utcp->out_bytes;
+	uint64_t bytes = utcp->in_bytes + utcp->out_bytes + dpdk->counters.copied_bytes;
 
 	if (device_traits[dpdk->port->device.kind].copies)
 		bytes += port->bytes_in + port->bytes_out;

@@ -22,10 +22,23 @@ _Static_assert(SAME_BIT(ACCEPTED) && SAME_BIT(CONNECTED) && SAME_BIT(READABLE) &
 		       SAME_BIT(WRITABLE) && SAME_BIT(FINISHED) && SAME_BIT(CLOSED),
 	       "utcp's event bits pass through unchanged");
 
-void dpdk_conn_begin(struct dpdk_conn *conn, struct utcp_conn *handle, void *user)
+void dpdk_conn_clear(struct dpdk *dpdk, struct dpdk_conn *conn)
 {
+	if (conn->rest)
+		slab_release(&dpdk->rests, conn->rest);
+	conn->rest = NULL;
+	list_remove(&conn->dirty);
+	list_remove(&conn->ending);
+}
+
+void dpdk_conn_begin(struct dpdk *dpdk, struct utcp_conn *handle, void *user)
+{
+	struct dpdk_conn *conn = dpdk_conn_at(dpdk, handle);
+
+	dpdk_conn_clear(dpdk, conn);
 	*conn = (struct dpdk_conn){.base.user = user, .handle = handle, .open = true};
 	list_init(&conn->dirty);
+	list_init(&conn->ending);
 }
 
 unsigned dpdk_output(struct dpdk *dpdk, uint64_t now_ns, unsigned frames_max)
@@ -85,21 +98,61 @@ static uint16_t reason_of(const struct dpdk *dpdk, unsigned reason)
 	return reason < sizeof(reasons) ? reasons[reason] : TP_FAILED;
 }
 
+/* Both sides finished: what is unread will be taken out of utcp's way at the next poll. */
+static void note_ending(struct dpdk *dpdk, struct dpdk_conn *conn)
+{
+	if (conn->open && conn->finished && conn->peer_finished && !conn->rest)
+		list_push(&dpdk->ending, &conn->ending);
+}
+
+/*
+ * utcp tells of the end when all was read, the contract when both sides finished. So what is unread moves
+ * aside, where peek finds it as long as the handle lives; nothing can come after it.
+ */
+static void set_rest_aside(struct dpdk *dpdk, struct dpdk_conn *conn)
+{
+	struct span spans[2];
+	struct span_reader reader =
+		span_reader_of(spans, utcp_peek(dpdk->utcp, conn->handle, spans));
+
+	if (reader.left == 0)
+		return;
+	conn->rest = slab_acquire(&dpdk->rests);
+	CHECK(conn->rest); /* one for each connection */
+	conn->rest_bytes = (uint32_t)reader.left;
+	dpdk->counters.copied_bytes += reader.left;
+	span_reader_copy(&reader, conn->rest, reader.left);
+	utcp_consume(dpdk->utcp, conn->handle, conn->rest_bytes);
+}
+
+static void set_rests_aside(struct dpdk *dpdk)
+{
+	struct list *link;
+
+	while ((link = list_pop(&dpdk->ending)))
+		set_rest_aside(dpdk, list_member(link, struct dpdk_conn, ending));
+}
+
 static void translate(struct dpdk *dpdk, const struct utcp_event *from, struct tp_event *event)
 {
 	struct dpdk_conn *conn = dpdk_conn_at(dpdk, from->conn);
 
 	if (from->bits & UTCP_ACCEPTED) {
-		dpdk_conn_begin(conn, from->conn, NULL);
+		dpdk_conn_begin(dpdk, from->conn, NULL);
 		dpdk->counters.accepted++;
 	}
 	*event = (struct tp_event){.conn = &conn->base, .bits = from->bits};
 	if (from->bits & UTCP_CONNECTED)
 		dpdk->counters.connected++;
+	if (from->bits & UTCP_FINISHED) {
+		conn->peer_finished = true;
+		note_ending(dpdk, conn);
+	}
 	if (from->bits & UTCP_CLOSED) {
 		event->reason = reason_of(dpdk, from->reason);
 		conn->open = false;
 		list_remove(&conn->dirty);
+		list_remove(&conn->ending);
 		dpdk->counters.closed++;
 	}
 }
@@ -160,6 +213,7 @@ unsigned dpdk_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64
 	unsigned moved = 0, count;
 
 	dpdk->now_ns = now_ns;
+	set_rests_aside(dpdk);
 	port_turn(dpdk->port, now_ns);
 	dpdk_note_link(dpdk, now_ns);
 	if (link_usable(&dpdk->port->link)) {
@@ -179,9 +233,15 @@ unsigned dpdk_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64
 
 unsigned dpdk_peek(struct tp *tp, struct tp_conn *conn, struct span *spans, unsigned room)
 {
-	struct span pieces[2];
-	unsigned count = utcp_peek(dpdk_of(tp)->utcp, dpdk_conn_of(conn)->handle, pieces);
+	struct dpdk_conn *dpdk_conn = dpdk_conn_of(conn);
+	struct span pieces[2] = {{0}};
+	unsigned count = dpdk_conn->rest_bytes > 0;
 
+	if (dpdk_conn->rest)
+		pieces[0] = (struct span){dpdk_conn->rest + dpdk_conn->rest_offset,
+					  dpdk_conn->rest_bytes};
+	else
+		count = utcp_peek(dpdk_of(tp)->utcp, dpdk_conn->handle, pieces);
 	if (count > room)
 		count = room;
 	for (unsigned i = 0; i < count; i++)
@@ -191,7 +251,15 @@ unsigned dpdk_peek(struct tp *tp, struct tp_conn *conn, struct span *spans, unsi
 
 void dpdk_consume(struct tp *tp, struct tp_conn *conn, size_t bytes)
 {
-	utcp_consume(dpdk_of(tp)->utcp, dpdk_conn_of(conn)->handle, bytes);
+	struct dpdk_conn *dpdk_conn = dpdk_conn_of(conn);
+
+	if (!dpdk_conn->rest) {
+		utcp_consume(dpdk_of(tp)->utcp, dpdk_conn->handle, bytes);
+		return;
+	}
+	CHECK(bytes <= dpdk_conn->rest_bytes);
+	dpdk_conn->rest_offset += (uint32_t)bytes;
+	dpdk_conn->rest_bytes -= (uint32_t)bytes;
 }
 
 unsigned dpdk_reserve(struct tp *tp, struct tp_conn *conn, size_t bytes, struct room rooms[2])
@@ -249,8 +317,13 @@ void dpdk_flush(struct tp *tp, struct tp_conn *conn)
 
 void dpdk_finish(struct tp *tp, struct tp_conn *conn)
 {
-	if (dpdk_conn_of(conn)->open)
-		utcp_finish(dpdk_of(tp)->utcp, dpdk_conn_of(conn)->handle);
+	struct dpdk_conn *dpdk_conn = dpdk_conn_of(conn);
+
+	if (!dpdk_conn->open)
+		return;
+	utcp_finish(dpdk_of(tp)->utcp, dpdk_conn->handle);
+	dpdk_conn->finished = true;
+	note_ending(dpdk_of(tp), dpdk_conn);
 }
 
 void dpdk_abort(struct tp *tp, struct tp_conn *conn)
