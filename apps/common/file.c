@@ -72,18 +72,25 @@ static int finish_stream(struct file *file)
 	return rc;
 }
 
+int file_rename(const char *from, const char *to, struct tp_error *error)
+{
+	int rc;
+
+	if (rename(from, to) < 0)
+		return fail(error, -errno, "write", to);
+	rc = sync_folder_of(to);
+	return rc < 0 ? fail(error, rc, "sync the folder of", to) : 0;
+}
+
 int file_commit(struct file *file, struct tp_error *error)
 {
 	int rc = finish_stream(file);
 
-	if (rc == 0 && rename(file->temporary, file->path) < 0)
-		rc = -errno;
-	if (rc < 0) {
+	rc = rc < 0 ? fail(error, rc, "write", file->path)
+		    : file_rename(file->temporary, file->path, error);
+	if (rc < 0)
 		unlink(file->temporary);
-		return fail(error, rc, "write", file->path);
-	}
-	rc = sync_folder_of(file->path);
-	return rc < 0 ? fail(error, rc, "sync the folder of", file->path) : 0;
+	return rc;
 }
 
 int file_check(const char *path, struct tp_error *error)

@@ -40,6 +40,12 @@ void file_abandon(struct file *file);
  */
 int file_check(const char *path, struct tp_error *error);
 
+/*
+ * Renames a file or a folder and makes the new name durable. 0, or negative errno with `error`
+ * filled.
+ */
+int file_rename(const char *from, const char *to, struct tp_error *error);
+
 /* begin, write and commit in one. */
 int file_write(const char *path, const void *data, size_t bytes, struct tp_error *error);
 

@@ -199,7 +199,7 @@ static int read_flag(const struct flags *flags, int argc, char **argv, int *at,
 	flag = find(flags, argument + 2, name_bytes - 2);
 	if (!flag)
 		return fail_unknown(flags, argument, name_bytes - 2, error);
-	if (flag->given)
+	if (flag->given && !flag->kind->repeats)
 		return tp_fail(error, -EINVAL, "--%s is given twice: '%s' and later", flag->name,
 			       flag->text);
 	if (flag->kind == &flag_switch && argument[name_bytes])
@@ -217,6 +217,22 @@ static int read_flag(const struct flags *flags, int argc, char **argv, int *at,
 	return set(flags, flag, text, error);
 }
 
+/* Reads the flag, or the operand, at argv[*at] and passes over it. */
+static int read_argument(const struct flags *flags, int argc, char **argv, int *at,
+			 struct tp_error *error)
+{
+	const char *argument = argv[*at];
+
+	if (!flags->operand || argument[0] == '-')
+		return read_flag(flags, argc, argv, at, error);
+	if (*flags->operand_value)
+		return tp_fail(error, -EINVAL, "one %s is wanted; '%.100s' and '%.100s' are given",
+			       flags->operand, *flags->operand_value, argument);
+	*flags->operand_value = argument;
+	(*at)++;
+	return 0;
+}
+
 enum flags_outcome flags_parse(struct flags *flags, int argc, char **argv, struct tp_error *error)
 {
 	for (unsigned i = 0; i < flags->count; i++) {
@@ -231,8 +247,13 @@ enum flags_outcome flags_parse(struct flags *flags, int argc, char **argv, struc
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return FLAGS_HELP;
 	for (int at = 1; at < argc;)
-		if (read_flag(flags, argc, argv, &at, error) < 0)
+		if (read_argument(flags, argc, argv, &at, error) < 0)
 			return FLAGS_WRONG;
+	if (flags->operand && !*flags->operand_value) {
+		tp_fail(error, -EINVAL, "%s is missing; '%s --help' says what it is",
+			flags->operand, flags->program);
+		return FLAGS_WRONG;
+	}
 	return FLAGS_OK;
 }
 
@@ -258,7 +279,8 @@ static void print_flag(const struct flag *flag, FILE *to)
 
 void flags_print_help(const struct flags *flags, FILE *to)
 {
-	fprintf(to, "usage: %s [--FLAG VALUE]...\n\n%s\n\n", flags->program, flags->about);
+	fprintf(to, "usage: %s%s%s [--FLAG VALUE]...\n\n%s\n\n", flags->program,
+		flags->operand ? " " : "", flags->operand ? flags->operand : "", flags->about);
 	for (unsigned i = 0; i < flags->count; i++)
 		print_flag(&flags->table[i], to);
 	fprintf(to, "  --help%*sprint this\n", HELP_COLUMN - 8, "");

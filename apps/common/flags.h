@@ -26,7 +26,8 @@ struct flag_kind {
 	const char *metavar; /* in the help: "IP:PORT"; NULL: the row's choices */
 	/* In messages: "an IPv4 address and a port"; NULL: the row's range or choices. */
 	const char *accepts;
-	bool number; /* printed as a number in JSON */
+	bool number;  /* printed as a number in JSON */
+	bool repeats; /* may be given more than once: parse is called for each */
 	/* Reads `text` into flag->value. 0, or -EINVAL with the value untouched. */
 	int (*parse)(const struct flag *flag, const char *text);
 };
@@ -58,6 +59,12 @@ extern const struct flag_kind flag_switch;   /* bool; takes no value */
 struct flags {
 	const char *program; /* "weir serve" */
 	const char *about;   /* a sentence for the help */
+	/*
+	 * What must stand beside the flags, e.g. "DIR", and where it goes, lent from argv; NULL if
+	 * nothing may.
+	 */
+	const char *operand;
+	const char **operand_value;
 	struct flag *table;
 	unsigned count;
 };
@@ -72,8 +79,8 @@ enum flags_outcome {
 enum flags_outcome flags_parse(struct flags *flags, int argc, char **argv, struct tp_error *error);
 
 /*
- * The same for a verb's beginning: prints the help or the error. True to go on; else `status_out` is
- * the verb's exit status.
+ * The same for a verb's beginning: prints the help or the error. True to go on; else `status_out`
+ * is the verb's exit status.
  */
 bool flags_accept(struct flags *flags, int argc, char **argv, int *status_out);
 

@@ -9,9 +9,6 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 
-/* Free hugepages that one worker's pools need, by a wide margin; below, `auto` does without. */
-enum { HUGEPAGES_WORKER_KIB = 64 * 1024 };
-
 const char *const stack_wait_names[] = {"default", "block", "spin", NULL};
 const char *const stack_hugepages_names[] = {"yes", "no", "auto", NULL};
 
@@ -33,8 +30,7 @@ static int resolve_wait(struct stack_options *options, struct flags *flags, stru
 	return 0;
 }
 
-/* Free memory in hugepages, KiB; 0 where the host has none. */
-static long free_hugepages_kib(void)
+long stack_hugepages_free_kib(void)
 {
 	long pages = process_read_kib("/proc/meminfo", "HugePages_Free");
 	long page_kib = process_read_kib("/proc/meminfo", "Hugepagesize");
@@ -51,7 +47,7 @@ static void resolve_hugepages(struct stack_options *options, struct flags *flags
 	options->uses_hugepages = options->hugepages == STACK_HUGEPAGES_YES;
 	if (options->hugepages == STACK_HUGEPAGES_AUTO)
 		options->uses_hugepages =
-			free_hugepages_kib() >= (long)options->workers * HUGEPAGES_WORKER_KIB;
+			stack_hugepages_free_kib() >= (long)options->workers * STACK_HUGEPAGES_KIB;
 	flags_resolve(flags, "hugepages", options->uses_hugepages ? "yes" : "no");
 }
 

@@ -14,6 +14,9 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
+	{.name = "doctor",
+	 .about = "what this host can measure, and how to mend what it cannot",
+	 .run = verb_doctor},
 	{.name = "stacks",
 	 .about = "every stack and what it can do, or why it is absent",
 	 .run = verb_stacks},
@@ -21,6 +24,12 @@ static const struct verb verbs[] = {
 	{.name = "load",
 	 .about = "load a server in a closed loop, verify every answer",
 	 .run = verb_load},
+	{.name = "run",
+	 .about = "carry out an experiment into a result directory",
+	 .run = verb_run},
+	{.name = "report",
+	 .about = "make tables, figures and a report from a result directory",
+	 .run = verb_report},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

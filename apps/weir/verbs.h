@@ -7,8 +7,11 @@
 #ifndef WEIR_APPS_VERBS_H
 #define WEIR_APPS_VERBS_H
 
+int verb_doctor(int argc, char **argv);
 int verb_stacks(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_load(int argc, char **argv);
+int verb_run(int argc, char **argv);
+int verb_report(int argc, char **argv);
 
 #endif

@@ -205,10 +205,46 @@ static void test_foreign_bytes(void)
 	json_decref(json);
 }
 
+static int count_call(const struct flag *flag, const char *text)
+{
+	++*(unsigned *)flag->value;
+	return 0;
+}
+
+/* One operand, and a flag that may repeat, in any order. */
+static void test_operand(void)
+{
+	static const struct flag_kind repeating = {
+		.metavar = "TEXT", .repeats = true, .parse = count_call};
+	const char *operand = NULL;
+	unsigned calls = 0;
+	struct flag rows[] = {{.name = "set", .kind = &repeating, .value = &calls, .about = "set"}};
+	struct flags with = {.program = "weir try",
+			     .about = "Tries.",
+			     .operand = "DIR",
+			     .operand_value = &operand,
+			     .table = rows,
+			     .count = 1};
+	char *right[] = {"try", "--set", "a", "here", "--set=b"};
+	char *twice[] = {"try", "here", "there"};
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL(flags_parse(&with, 5, right, &error), FLAGS_OK);
+	CU_ASSERT_STRING_EQUAL(operand, "here");
+	CU_ASSERT_EQUAL(calls, 2);
+	operand = NULL;
+	CU_ASSERT_EQUAL(flags_parse(&with, 3, twice, &error), FLAGS_WRONG);
+	CU_ASSERT_STRING_EQUAL(error.text, "one DIR is wanted; 'here' and 'there' are given");
+	operand = NULL;
+	CU_ASSERT_EQUAL(flags_parse(&with, 1, right, &error), FLAGS_WRONG);
+	CU_ASSERT_STRING_EQUAL(error.text, "DIR is missing; 'weir try --help' says what it is");
+}
+
 static const struct suite_test tests[] = {
 	{"without arguments every flag has its default", test_defaults},
 	{"every kind of value is read, behind a space or an equals sign", test_values},
 	{"a wrong command line is told what would be right", test_wrong},
+	{"an operand stands once among the flags, and some flags may repeat", test_operand},
 	{"the help names every flag, its values and its default", test_help},
 	{"the effective configuration names values and sources", test_config},
 	{"bytes that are not UTF-8 do not break the JSON", test_foreign_bytes},

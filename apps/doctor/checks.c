@@ -1,0 +1,257 @@
+#include "apps/doctor/checks.h"
+
+#include "apps/common/stack.h"
+#include "apps/provenance/fact.h"
+#include "apps/provenance/host.h"
+#include "apps/provenance/topology.h"
+#include "apps/report/analysis.h"
+#include "apps/run/link.h"
+#include "dataplane/core/check.h"
+#include "stacks/registry.h"
+
+#include <glob.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* first-look: 64 connections, and what a process has open anyway. */
+enum { FILES_NEEDED = 256 };
+
+const char *check_state_name(enum check_state state)
+{
+	static const char *const names[] = {"ok", "note", "missing"};
+
+	return names[state];
+}
+
+/* Adds a finding; its text in the way of printf. What to do is set by `mend`. */
+__attribute__((format(printf, 4, 5))) static struct check *
+add(struct checks *checks, const char *name, enum check_state state, const char *format, ...)
+{
+	struct check *check = &checks->list[checks->count];
+	va_list arguments;
+
+	CHECK(checks->count < CHECKS_MAX);
+	checks->count++;
+	check->name = name;
+	check->state = state;
+	va_start(arguments, format);
+	vsnprintf(check->found, sizeof(check->found), format, arguments);
+	va_end(arguments);
+	return check;
+}
+
+/* Says what to do, unless all is well. */
+__attribute__((format(printf, 2, 3))) static void mend(struct check *check, const char *format, ...)
+{
+	va_list arguments;
+
+	if (check->state == CHECK_OK)
+		return;
+	va_start(arguments, format);
+	vsnprintf(check->mend, sizeof(check->mend), format, arguments);
+	va_end(arguments);
+}
+
+static enum check_state ok_or(bool ok, enum check_state otherwise)
+{
+	return ok ? CHECK_OK : otherwise;
+}
+
+static void check_cores(struct checks *checks, const struct topology *topology)
+{
+	unsigned cores = topology->cores, cpus = topology->cpus.count;
+	bool shared = cpus > cores;
+	enum check_state state = cpus < 2 ? CHECK_MISSING : ok_or(cores >= 3, CHECK_NOTE);
+
+	mend(add(checks, "cores", state, "%u physical cores, %u CPUs allowed", cores, cpus),
+	     cpus < 2 ? "a server and a client need one CPU each: give this process two"
+		      : "server and client take all cores, none is left for the operating system: "
+			"results "
+			"are stamped degraded");
+	mend(add(checks, "smt", ok_or(!shared, CHECK_NOTE), "%s",
+		 shared ? "CPUs share cores" : "no two CPUs share a core"),
+	     "pins use one CPU of each core as long as there are enough; "
+	     "echo off > /sys/devices/system/cpu/smt/control ends the sharing");
+	mend(add(checks, "numa", ok_or(topology->nodes == 1, CHECK_NOTE), "%u node%s",
+		 topology->nodes, topology->nodes == 1 ? "" : "s"),
+	     "start weir under numactl --cpunodebind=0 --membind=0 to stay on one node");
+}
+
+static void check_governor(struct checks *checks)
+{
+	char governor[64];
+	int code = fact_read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor,
+				  sizeof(governor));
+
+	if (code < 0)
+		mend(add(checks, "governor", CHECK_NOTE,
+			 "unknown: this kernel has no cpufreq here"),
+		     "the clock may change without a trace: compare interleaved runs only");
+	else
+		mend(add(checks, "governor",
+			 ok_or(strcmp(governor, "performance") == 0, CHECK_NOTE), "%s", governor),
+		     "cpupower frequency-set -g performance");
+}
+
+static void check_virtualization(struct checks *checks)
+{
+	bool is_virtual = host_is_virtual();
+
+	mend(add(checks, "virtualization", ok_or(!is_virtual, CHECK_NOTE), "%s",
+		 is_virtual ? "a hypervisor is beneath" : "none seen"),
+	     "neighbours come and go: compare interleaved runs only, and mind the steal in "
+	     "host.json");
+}
+
+static void check_hugepages(struct checks *checks)
+{
+	long free_kib = stack_hugepages_free_kib();
+
+	mend(add(checks, "hugepages", ok_or(free_kib >= 2 * STACK_HUGEPAGES_KIB, CHECK_NOTE),
+		 "%ld MiB free", free_kib / 1024),
+	     "dpdk works without, a little slower; sysctl vm.nr_hugepages=%d gives enough of 2 MiB",
+	     2 * STACK_HUGEPAGES_KIB / 2048);
+}
+
+/* Whether an experiment can use the stack under the name it has in the registry. */
+static bool is_linked(const char *stack)
+{
+	size_t bytes = strlen(stack);
+	unsigned count;
+	const char *const *names = link_names(&count);
+
+	for (unsigned i = 0; i < count; i++)
+		if (strncmp(names[i], stack, bytes) == 0 && names[i][bytes] == '@')
+			return true;
+	return false;
+}
+
+static void check_stacks(struct checks *checks)
+{
+	unsigned count;
+	const struct stack *stacks = stack_list(&count);
+
+	for (unsigned i = 0; i < count; i++) {
+		bool needed = is_linked(stacks[i].name);
+		enum check_state state =
+			ok_or(stacks[i].ops != NULL, needed ? CHECK_MISSING : CHECK_NOTE);
+
+		mend(add(checks, "stack", state, "%s: %s", stacks[i].name,
+			 stacks[i].ops ? stacks[i].about : stacks[i].absent),
+		     needed ? "first-look measures this stack"
+			    : "nothing in this version needs it");
+	}
+}
+
+static bool has_driver(const char *driver)
+{
+	char pattern[160];
+	glob_t found;
+	int code;
+
+	snprintf(pattern, sizeof(pattern),
+		 "/usr/{lib,lib/*,local/lib,local/lib/*}/dpdk/pmds-*/librte_%s.so*", driver);
+	code = glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &found);
+	if (code == 0)
+		globfree(&found);
+	return code == 0;
+}
+
+static void check_drivers(struct checks *checks)
+{
+	static const struct {
+		const char *driver, *package;
+		bool needed;
+	} drivers[] = {
+		{"net_memif", "librte-net-memif23", true},
+		{"net_tap", "librte-net-tap23", false},
+		{"net_af_packet", "librte-net-af-packet23", false},
+		{"net_af_xdp", "librte-net-af-xdp23", false},
+		{"net_vhost", "librte-net-vhost23", false},
+	};
+
+	for (unsigned i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
+		bool found = has_driver(drivers[i].driver);
+
+		mend(add(checks, "dpdk driver",
+			 ok_or(found, drivers[i].needed ? CHECK_MISSING : CHECK_NOTE), "%s%s",
+			 drivers[i].driver, found ? "" : " is not installed"),
+		     "apt-get install %s", drivers[i].package);
+	}
+}
+
+static void check_devices(struct checks *checks)
+{
+	bool tun = access("/dev/net/tun", R_OK | W_OK) == 0;
+	bool root = geteuid() == 0;
+	char level[32] = "unknown";
+
+	mend(add(checks, "/dev/net/tun", ok_or(tun, CHECK_NOTE), "%s",
+		 tun ? "usable" : "not usable"),
+	     "modprobe tun; the dpdk@tap link needs it");
+	mend(add(checks, "privileges", ok_or(root, CHECK_NOTE), "%s", root ? "root" : "not root"),
+	     "dpdk with hugepages, and the tap and af_packet links, need root");
+	fact_read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
+	mend(add(checks, "perf_event_paranoid", ok_or(root || atoi(level) < 2, CHECK_NOTE), "%s%s",
+		 level, root ? ", which root may ignore" : ""),
+	     "sysctl kernel.perf_event_paranoid=1 lets profiles see the kernel");
+}
+
+static void check_limits(struct checks *checks)
+{
+	struct rlimit files = {0}, locked = {0};
+	bool enough;
+
+	getrlimit(RLIMIT_NOFILE, &files);
+	getrlimit(RLIMIT_MEMLOCK, &locked);
+	enough = files.rlim_max >= FILES_NEEDED; /* weir raises its limit as far as it may */
+	mend(add(checks, "open files", ok_or(enough, CHECK_MISSING), "at most %llu",
+		 (unsigned long long)files.rlim_max),
+	     "ulimit -n %d: a connection takes one", FILES_NEEDED);
+	enough = locked.rlim_cur == RLIM_INFINITY || geteuid() == 0;
+	if (locked.rlim_cur == RLIM_INFINITY)
+		add(checks, "locked memory", CHECK_OK, "no limit");
+	else
+		mend(add(checks, "locked memory", ok_or(enough, CHECK_NOTE), "at most %llu KiB%s",
+			 (unsigned long long)locked.rlim_cur / 1024,
+			 enough ? ", which root may exceed" : ""),
+		     "ulimit -l unlimited, for dpdk");
+}
+
+static void check_python(struct checks *checks)
+{
+	bool python = access(analysis_python, X_OK) == 0;
+	char missing[160];
+	int count = analysis_missing(missing, sizeof(missing));
+
+	mend(add(checks, "python", ok_or(python, CHECK_NOTE), "%s%s", analysis_python,
+		 python ? "" : " is not there"),
+	     "apt-get install python3; without it there is no report");
+	mend(add(checks, "python packages", ok_or(count == 0, CHECK_NOTE), "%s%s",
+		 count ? "missing: " : "all that the report needs", missing),
+	     "apt-get install %s; without them there is no report", missing);
+}
+
+void checks_make(struct checks *checks)
+{
+	struct topology *topology = calloc(1, sizeof(*topology));
+
+	checks->count = 0;
+	if (topology && topology_read(topology) == 0)
+		check_cores(checks, topology);
+	else
+		add(checks, "cores", CHECK_MISSING, "the CPU affinity cannot be read");
+	free(topology);
+	check_governor(checks);
+	check_virtualization(checks);
+	check_hugepages(checks);
+	check_stacks(checks);
+	check_drivers(checks);
+	check_devices(checks);
+	check_limits(checks);
+	check_python(checks);
+}

@@ -1,0 +1,30 @@
+/*
+ * campaign: a plan carried out, sample after sample, into a result directory.
+ *
+ * Plane: setup and report.
+ */
+#ifndef WEIR_RUN_CAMPAIGN_H
+#define WEIR_RUN_CAMPAIGN_H
+
+#include "apps/run/directory.h"
+#include "apps/run/interrupt.h"
+#include "apps/run/plan.h"
+
+struct campaign {
+	const struct plan *plan;
+	const char *output; /* parent of the result directory */
+	struct interrupt *interrupt;
+	/* written by campaign_run */
+	struct directory directory;
+	unsigned valid;
+	unsigned done; /* samples that have a result */
+};
+
+/*
+ * Carries the plan out, telling of each sample on stdout, and prints the table. 0 with the
+ * directory whole, however many samples are invalid; or -EINTR, or another negative errno with
+ * directory.error filled; then what there is stays partial.
+ */
+int campaign_run(struct campaign *campaign);
+
+#endif

@@ -1,0 +1,71 @@
+/*
+ * child: a process that the runner started and will see the end of.
+ *
+ * It leads a process group of its own, so that a Ctrl-C at the terminal reaches the runner alone
+ * and a kill reaches all that the child started; the kernel kills it if the runner dies. Its
+ * standard output and error come in through pipes and go to one log. Standard input is empty, the
+ * locale is C.
+ *
+ * Owned by the caller from start to close; legal order: start, { serve, signal }* until ended,
+ * close.
+ */
+#ifndef WEIR_RUN_CHILD_H
+#define WEIR_RUN_CHILD_H
+
+#include "apps/run/log.h"
+#include "dataplane/transport/transport.h"
+
+#include <jansson.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum { CHILD_FDS = 3 };
+
+struct child {
+	const char *name; /* static, for messages: "the server" */
+	pid_t pid;	  /* 0 if never started */
+	int pidfd;
+	int fds[CHILD_FDS - 1]; /* read ends of output and error; -1 once at their end */
+	struct log_stream streams[CHILD_FDS - 1];
+	struct log log;
+	bool ended;
+	int status; /* of waitpid, once ended */
+};
+
+struct child_spec {
+	const char *name;    /* static */
+	const char *program; /* what is executed, e.g. "/proc/self/exe" */
+	const json_t *argv;  /* texts */
+	const char *folder;  /* working directory */
+	const char *log_path;
+	void (*on_line)(void *user,
+			const char *line); /* for its output, not its errors; may be NULL */
+	void *user;
+};
+
+/* 0; or negative errno with `error` filled and nothing to close. */
+int child_start(struct child *child, const struct child_spec *spec, struct tp_error *error);
+
+/* What poll(2) is to watch for this child. */
+void child_fill(const struct child *child, struct pollfd fds[CHILD_FDS]);
+
+/* Takes in what poll found. After the end, all that was still in the pipes has been read. */
+void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS]);
+
+/* To the whole process group. Harmless if it never started or has ended. */
+void child_signal(const struct child *child, int signal_number);
+
+/* Whether it ended by itself with status 0. */
+bool child_succeeded(const struct child *child);
+
+/* How it ended: "was killed by signal 9 (Killed)", "ended with status 3". */
+void child_describe_end(const struct child *child, char *text, size_t text_bytes);
+
+/*
+ * Closes pipes and log. The child must have ended (CHECK). 0, or why its log is not whole (negative
+ * errno).
+ */
+int child_close(struct child *child);
+
+#endif

@@ -1,0 +1,226 @@
+#include "apps/run/directory.h"
+
+#include "apps/common/file.h"
+#include "apps/common/json.h"
+#include "apps/run/manifest.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+	NAME_TRIES = 100,
+	JSON_DIGITS = 12,
+	ROOM_BYTES_MIN = 1024 * 1024, /* a sample of the usual size, and some */
+};
+
+/* Keeps the first failure; `error` has its text. */
+static int note(struct directory *directory, int code, const struct tp_error *error)
+{
+	if (code < 0 && directory->failed == 0) {
+		directory->failed = code;
+		directory->error = *error;
+	}
+	return code;
+}
+
+int directory_fail(struct directory *directory, int code, const char *name)
+{
+	struct tp_error error;
+
+	tp_fail(&error, code, "cannot write %.200s in %.240s: %s", name, directory->partial,
+		strerror(-code));
+	return note(directory, code, &error);
+}
+
+/* Makes a folder and those above it. */
+static int make_folders(const char *path)
+{
+	char copy[PATH_MAX];
+
+	snprintf(copy, sizeof(copy), "%s", path);
+	for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(copy, 0777) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* The host's name, as far as it suits a file's. */
+static void host_name(char host[65])
+{
+	host[0] = '\0';
+	gethostname(host, 64);
+	host[64] = '\0';
+	for (char *at = host; *at; at++)
+		if (!isalnum((unsigned char)*at) && *at != '-')
+			*at = '-';
+	if (!host[0])
+		strcpy(host, "host");
+}
+
+/*
+ * Takes a name that neither a whole nor a partial directory has: the plain one, else with -2, -3,
+ * ...
+ */
+static int claim_name(struct directory *directory, const char *plain)
+{
+	for (unsigned i = 1; i <= NAME_TRIES; i++) {
+		char suffix[16] = "";
+		int length;
+
+		if (i > 1)
+			snprintf(suffix, sizeof(suffix), "-%u", i);
+		snprintf(directory->path, sizeof(directory->path), "%s%s", plain, suffix);
+		length = snprintf(directory->partial, sizeof(directory->partial), "%s.partial",
+				  directory->path);
+		if (length >= (int)sizeof(directory->partial))
+			return -ENAMETOOLONG;
+		if (access(directory->path, F_OK) == 0)
+			continue;
+		if (mkdir(directory->partial, 0777) == 0)
+			return 0;
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+int directory_create(struct directory *directory, const char *parent, const char *name,
+		     time_t started)
+{
+	char stamp[32], host[65], absolute[PATH_MAX], plain[PATH_MAX];
+	struct tp_error error;
+	struct tm utc;
+	int code;
+
+	*directory = (struct directory){.failed = 0};
+	gmtime_r(&started, &utc);
+	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
+	host_name(host);
+	code = make_folders(parent);
+	if (code == 0 && !realpath(parent, absolute))
+		code = -errno;
+	if (code == 0 && snprintf(plain, sizeof(plain), "%s/%s-%s-%s", absolute, stamp, name,
+				  host) >= (int)sizeof(plain))
+		code = -ENAMETOOLONG;
+	if (code == 0)
+		code = claim_name(directory, plain);
+	if (code < 0)
+		tp_fail(&error, code,
+			"cannot make a result directory in %.300s: %s; --output names "
+			"another place",
+			parent, strerror(-code));
+	return note(directory, code, &error);
+}
+
+const char *directory_file(const struct directory *directory, const char *name, char path[PATH_MAX])
+{
+	if (snprintf(path, PATH_MAX, "%s/%s", directory->partial, name) >= PATH_MAX)
+		path[0] = '\0';
+	return path;
+}
+
+int directory_folder(struct directory *directory, const char *name)
+{
+	char path[PATH_MAX];
+	int code;
+
+	if (directory->failed)
+		return directory->failed;
+	code = make_folders(directory_file(directory, name, path));
+	return code < 0 ? directory_fail(directory, code, name) : 0;
+}
+
+int directory_write(struct directory *directory, const char *name, const void *data, size_t bytes)
+{
+	struct tp_error error;
+	char path[PATH_MAX];
+
+	if (directory->failed)
+		return directory->failed;
+	return note(directory,
+		    file_write(directory_file(directory, name, path), data, bytes, &error), &error);
+}
+
+int directory_write_json(struct directory *directory, const char *name, const json_t *object)
+{
+	struct tp_error error;
+	char path[PATH_MAX];
+
+	if (directory->failed)
+		return directory->failed;
+	return note(directory,
+		    json_write_file(directory_file(directory, name, path), object, 1, &error),
+		    &error);
+}
+
+int directory_write_lines(struct directory *directory, const char *name, const json_t *array)
+{
+	struct tp_error error;
+	char path[PATH_MAX];
+	struct file file;
+	size_t index;
+	json_t *element;
+	int code;
+
+	if (directory->failed)
+		return directory->failed;
+	code = file_begin(&file, directory_file(directory, name, path), &error);
+	if (code < 0)
+		return note(directory, code, &error);
+	json_array_foreach((json_t *)array, index, element)
+	{
+		json_dumpf(element, file.stream, JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS));
+		fputc('\n', file.stream);
+	}
+	return note(directory, file_commit(&file, &error), &error);
+}
+
+int directory_check_room(struct directory *directory)
+{
+	struct statvfs about;
+
+	if (directory->failed || statvfs(directory->partial, &about) < 0)
+		return directory->failed;
+	if ((uint64_t)about.f_bavail * about.f_frsize >= ROOM_BYTES_MIN)
+		return 0;
+	return directory_fail(directory, -ENOSPC, "more files");
+}
+
+int directory_finish(struct directory *directory)
+{
+	struct tp_error error;
+	json_t *manifest = NULL;
+	int code;
+
+	if (directory->failed)
+		return directory->failed;
+	code = manifest_make(directory->partial, &manifest, &error);
+	if (code == 0)
+		code = directory_write_json(directory, "manifest.json", manifest);
+	json_decref(manifest);
+	if (code == 0)
+		code = file_rename(directory->partial, directory->path, &error);
+	return note(directory, code, &error);
+}
+
+void directory_abandon(struct directory *directory, const char *why)
+{
+	struct tp_error ignored;
+	char path[PATH_MAX], text[1024];
+	int bytes = snprintf(text, sizeof(text),
+			     "This result is not whole: %s\nSamples that have a result.json are "
+			     "complete in themselves.\n",
+			     why);
+
+	file_write(directory_file(directory, "INCOMPLETE.txt", path), text,
+		   (size_t)bytes < sizeof(text) ? (size_t)bytes : sizeof(text) - 1, &ignored);
+}

@@ -1,0 +1,60 @@
+/*
+ * directory: a result directory, from its first file to its name.
+ *
+ * It is built as NAME.partial and takes NAME only in finish, after the manifest, so a directory
+ * without the suffix is whole. Each file in it is written whole or not at all. The first failure
+ * sticks: later calls do nothing and return it, so that a caller may ask once at the end of a step.
+ *
+ * Legal order: create, { folder, write }*, then finish or abandon. Plane: setup and report.
+ */
+#ifndef WEIR_RUN_DIRECTORY_H
+#define WEIR_RUN_DIRECTORY_H
+
+#include "dataplane/transport/transport.h"
+
+#include <jansson.h>
+#include <limits.h>
+#include <time.h>
+
+struct directory {
+	char path[PATH_MAX];	/* where it will be */
+	char partial[PATH_MAX]; /* where it is until then */
+	int failed;		/* negative errno of the first failure, or 0 */
+	struct tp_error error;	/* its text */
+};
+
+/* Makes PARENT/<time>-<name>-<host>.partial, and PARENT if need be. 0, or negative errno. */
+int directory_create(struct directory *directory, const char *parent, const char *name,
+		     time_t started);
+
+/* PARTIAL/NAME in `path`; returns `path`. */
+const char *directory_file(const struct directory *directory, const char *name,
+			   char path[PATH_MAX]);
+
+/* Makes a folder, and those above it, inside. */
+int directory_folder(struct directory *directory, const char *name);
+
+int directory_write(struct directory *directory, const char *name, const void *data, size_t bytes);
+
+/* The object stays the caller's. */
+int directory_write_json(struct directory *directory, const char *name, const json_t *object);
+
+/* Writes one line for each element of `array`. */
+int directory_write_lines(struct directory *directory, const char *name, const json_t *array);
+
+/* For when a child could not write: notes the failure if the file system is all but full. */
+int directory_check_room(struct directory *directory);
+
+/* Notes a failure that happened elsewhere while writing into it. */
+int directory_fail(struct directory *directory, int code, const char *name);
+
+/*
+ * Hashes every file into manifest.json and gives the directory its name. 0 or the failure, which
+ * leaves it partial.
+ */
+int directory_finish(struct directory *directory);
+
+/* Leaves it partial and says why in INCOMPLETE.txt, if that can still be written. */
+void directory_abandon(struct directory *directory, const char *why);
+
+#endif

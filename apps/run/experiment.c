@@ -1,0 +1,155 @@
+#include "apps/run/experiment.h"
+
+#include "apps/common/file.h"
+#include "apps/run/experiment_judge.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char file_name[] = "experiment.json";
+
+const char *experiment_order_name(enum experiment_order order)
+{
+	return order == EXPERIMENT_ROTATE ? "rotate" : "shuffle";
+}
+
+/* `path` itself, or the file in it if it is a folder. */
+static int find_file(const char *path, char file[PATH_MAX], struct problems *problems)
+{
+	struct stat about;
+	int length;
+
+	if (stat(path, &about) < 0) {
+		problems_add(problems,
+			     "%s: %s; give the folder of an experiment, e.g. "
+			     "experiments/first-look",
+			     path, strerror(errno));
+		return -EINVAL;
+	}
+	if (S_ISDIR(about.st_mode))
+		length = snprintf(file, PATH_MAX, "%s%s%s", path,
+				  path[strlen(path) - 1] == '/' ? "" : "/", file_name);
+	else
+		length = snprintf(file, PATH_MAX, "%s", path);
+	if (length < PATH_MAX)
+		return 0;
+	problems_add(problems, "%.60s...: the path is too long", path);
+	return -EINVAL;
+}
+
+/* Reads the file; what is not a regular one could block and is refused first. */
+static int load_text(struct experiment *experiment, struct problems *problems)
+{
+	struct tp_error error;
+	struct stat about;
+
+	if (stat(experiment->path, &about) == 0 && !S_ISREG(about.st_mode)) {
+		problems_add(problems, "%s: not a regular file", experiment->path);
+		return -EINVAL;
+	}
+	if (file_read(experiment->path, EXPERIMENT_FILE_BYTES_MAX, &experiment->text,
+		      &experiment->text_bytes, &error) == 0)
+		return 0;
+	problems_add(problems, "%s", error.text);
+	return -EINVAL;
+}
+
+static int parse_text(struct experiment *experiment, struct problems *problems)
+{
+	json_error_t error;
+	size_t flags = JSON_REJECT_DUPLICATES;
+
+	experiment->json = json_loadb(experiment->text, experiment->text_bytes, flags, &error);
+	if (!experiment->json) {
+		/* The parser quotes the text near the fault, line ends and all. */
+		error.text[strcspn(error.text, "\r\n")] = '\0';
+		problems_add(problems, "%s:%d:%d: %s", experiment->path, error.line, error.column,
+			     error.text);
+		return -EINVAL;
+	}
+	if (json_is_object(experiment->json))
+		return 0;
+	problems_add(problems, "%s:1:1: an object {...} is expected", experiment->path);
+	return -EINVAL;
+}
+
+/* A value as JSON if it is that, else as a word. A new reference. */
+static json_t *override_value(const char *text)
+{
+	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
+
+	return value ? value : json_string(text);
+}
+
+/*
+ * Puts KEY=VALUE where it belongs: a factor gets it as its only level, a plain key is replaced, all
+ * else is fixed.
+ */
+static int apply_override(struct experiment *experiment, const char *override,
+			  struct problems *problems)
+{
+	json_t *factors = json_object_get(experiment->json, "factors");
+	json_t *fixed = json_object_get(experiment->json, "fixed");
+	size_t key_bytes = strcspn(override, "=");
+	char key[64];
+
+	if (override[key_bytes] != '=' || key_bytes == 0 || key_bytes >= sizeof(key)) {
+		problems_add(problems, "--set %.60s: KEY=VALUE is expected", override);
+		return -EINVAL;
+	}
+	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, override);
+	if (!fixed) {
+		fixed = json_object();
+		json_object_set_new(experiment->json, "fixed", fixed);
+	}
+	override += key_bytes + 1;
+	if (json_object_get(factors, key))
+		json_object_set_new(factors, key, json_pack("[o]", override_value(override)));
+	else if (experiment_is_plain_key(key))
+		json_object_set_new(experiment->json, key, override_value(override));
+	else
+		json_object_set_new(fixed, key, override_value(override));
+	return 0;
+}
+
+static int fill(struct experiment *experiment, const char *path, const char *const *overrides,
+		unsigned override_count, struct problems *problems)
+{
+	if (find_file(path, experiment->path, problems) < 0 ||
+	    load_text(experiment, problems) < 0 || parse_text(experiment, problems) < 0)
+		return -EINVAL;
+	for (unsigned i = 0; i < override_count; i++)
+		if (apply_override(experiment, overrides[i], problems) < 0)
+			return -EINVAL;
+	experiment_judge(experiment, overrides, override_count, problems);
+	return problems->count ? -EINVAL : 0;
+}
+
+int experiment_read(const char *path, const char *const *overrides, unsigned override_count,
+		    struct experiment **experiment_out, struct problems *problems)
+{
+	struct experiment *experiment = calloc(1, sizeof(*experiment));
+
+	if (!experiment) {
+		problems_add(problems, "%s: no memory", path);
+		return -EINVAL;
+	}
+	if (fill(experiment, path, overrides, override_count, problems) < 0) {
+		experiment_free(experiment);
+		return -EINVAL;
+	}
+	*experiment_out = experiment;
+	return 0;
+}
+
+void experiment_free(struct experiment *experiment)
+{
+	if (!experiment)
+		return;
+	json_decref(experiment->json);
+	free(experiment->text);
+	free(experiment);
+}

@@ -1,0 +1,24 @@
+/*
+ * experiment_judge: whether a well-formed experiment.json means something, and what.
+ *
+ * Part of experiment: reads the parsed JSON into the struct's fields and adds a problem for
+ * everything it cannot accept.
+ *
+ * Plane: setup.
+ */
+#ifndef WEIR_RUN_EXPERIMENT_JUDGE_H
+#define WEIR_RUN_EXPERIMENT_JUDGE_H
+
+#include "apps/run/experiment.h"
+
+/*
+ * Fills the fields of `experiment` from its json. `overrides` (KEY=VALUE) are those applied to it,
+ * for messages.
+ */
+void experiment_judge(struct experiment *experiment, const char *const *overrides,
+		      unsigned override_count, struct problems *problems);
+
+/* Whether `key` stands at the top of the file and has one plain value. */
+bool experiment_is_plain_key(const char *key);
+
+#endif

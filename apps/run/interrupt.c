@@ -1,0 +1,32 @@
+#include "apps/run/interrupt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+int interrupt_open(struct interrupt *interrupt)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+		return -errno;
+	interrupt->signal_number = 0;
+	interrupt->fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
+	return interrupt->fd < 0 ? -errno : 0;
+}
+
+int interrupt_check(struct interrupt *interrupt)
+{
+	struct signalfd_siginfo info;
+
+	while (read(interrupt->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
+		if (!interrupt->signal_number)
+			interrupt->signal_number = (int)info.ssi_signo;
+	return interrupt->signal_number;
+}

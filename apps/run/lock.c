@@ -1,0 +1,51 @@
+#include "apps/run/lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+const char *lock_default_path(void)
+{
+	return access("/run/lock", W_OK | X_OK) == 0 ? "/run/lock/weir-run.lock"
+						     : "/tmp/weir-run.lock";
+}
+
+static int refuse_busy(const char *path, int fd, struct tp_error *error)
+{
+	char holder[256];
+	ssize_t bytes = pread(fd, holder, sizeof(holder) - 1, 0);
+
+	holder[bytes > 0 ? bytes : 0] = '\0';
+	holder[strcspn(holder, "\n")] = '\0';
+	return tp_fail(error, -EBUSY,
+		       "another measurement is running on this host: %s (lock %s); two at once "
+		       "would measure each other. Wait for it, or end it",
+		       holder[0] ? holder : "holder unknown", path);
+}
+
+int lock_take(const char *path, const char *what, struct tp_error *error)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666), code;
+	char note[256];
+
+	if (fd < 0)
+		return tp_fail(error, -errno,
+			       "cannot open the lock %s: %s; --lock names another file", path,
+			       strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		code = errno == EWOULDBLOCK ? refuse_busy(path, fd, error)
+					    : tp_fail(error, -errno, "cannot lock %s: %s", path,
+						      strerror(errno));
+		close(fd);
+		return code;
+	}
+	snprintf(note, sizeof(note), "pid %d, %.200s\n", (int)getpid(), what);
+	if (ftruncate(fd, 0) < 0 || pwrite(fd, note, strlen(note), 0) < 0) {
+		/* The lock holds all the same; only its holder stays unnamed. */
+		return fd;
+	}
+	return fd;
+}

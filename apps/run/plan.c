@@ -1,0 +1,404 @@
+#include "apps/run/plan.h"
+
+#include "apps/common/stack.h"
+#include "apps/load/client.h"
+#include "dataplane/core/clock.h"
+#include "dataplane/core/limits.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Starting, connecting, draining and stopping, beyond the two windows: what a sample usually takes,
+ * seconds.
+ */
+static const double sample_overhead_s = 1.2;
+
+static bool is_excluded(const struct experiment *experiment, const struct cell *cell)
+{
+	for (unsigned i = 0; i < experiment->exclude_count; i++) {
+		const struct exclude *exclude = &experiment->excludes[i];
+		bool matches = true;
+
+		for (unsigned id = 0; id < SETTING_COUNT; id++)
+			if (exclude->mask & 1u << id)
+				matches &= setting_equal(id, cell->of[id], exclude->cell.of[id]);
+		if (matches)
+			return true;
+	}
+	return false;
+}
+
+/* The cell at `index` of the full grid, the last factor running fastest. */
+static struct cell grid_cell(const struct experiment *experiment, unsigned index)
+{
+	struct cell cell = experiment->fixed;
+
+	for (unsigned i = experiment->factor_count; i-- > 0;) {
+		const struct factor *factor = &experiment->factors[i];
+
+		cell.of[factor->setting] = factor->levels[index % factor->count];
+		index /= factor->count;
+	}
+	return cell;
+}
+
+/* Cells of the full grid; more than EXPERIMENT_SAMPLES_MAX is reported as one beyond it. */
+static unsigned grid_size(const struct experiment *experiment)
+{
+	unsigned size = 1;
+
+	for (unsigned i = 0; i < experiment->factor_count; i++)
+		if ((size *= experiment->factors[i].count) > EXPERIMENT_SAMPLES_MAX)
+			return EXPERIMENT_SAMPLES_MAX + 1;
+	return size;
+}
+
+/* Joins the values of the varied settings: "dpdk@memif.coalesce.d8". */
+static void name_variant(const struct experiment *experiment, const struct cell *cell,
+			 char variant[SETTING_TEXT_BYTES])
+{
+	size_t used = 0;
+	char label[SETTING_TEXT_BYTES];
+
+	setting_label(SETTING_STACK, cell->of[SETTING_STACK], variant);
+	for (unsigned i = 0; i < experiment->factor_count; i++) {
+		enum setting_id id = experiment->factors[i].setting;
+
+		setting_label(id, cell->of[id], label);
+		used += (size_t)snprintf(variant + used, SETTING_TEXT_BYTES - used, "%s%s",
+					 i ? "." : "", label);
+		if (used >= SETTING_TEXT_BYTES)
+			return;
+	}
+}
+
+/* Replaces what was left to the program by what it becomes, the same for both sides. */
+static void resolve_cell(struct cell *cell, uint32_t capabilities, const struct plan_ground *ground)
+{
+	struct setting_value *of = cell->of;
+	long needed_kib = 2L * of[SETTING_WORKERS].number * STACK_HUGEPAGES_KIB;
+
+	if (strcmp(of[SETTING_WAIT].word, "default") == 0)
+		of[SETTING_WAIT].word = capabilities & TP_CAN_BLOCK ? "block" : "spin";
+	if (strcmp(of[SETTING_HANDLER].word, "echo") == 0)
+		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
+	if (capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "auto") == 0)
+		of[SETTING_HUGEPAGES].word =
+			ground->hugepages_free_kib >= needed_kib ? "yes" : "no";
+}
+
+/* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
+static int judge_cell(const struct cell *cell, uint32_t capabilities, struct tp_error *error)
+{
+	const struct setting_value *of = cell->of;
+
+	if (strcmp(of[SETTING_WAIT].word, "block") == 0 && !(capabilities & TP_CAN_BLOCK))
+		return tp_fail(
+			error, -EINVAL,
+			"%s cannot wait by `block`; set \"wait\" to \"spin\" or \"default\", or "
+			"exclude it",
+			of[SETTING_STACK].word);
+	if (of[SETTING_CONNECTIONS].number < of[SETTING_WORKERS].number)
+		return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
+			       of[SETTING_CONNECTIONS].number, of[SETTING_WORKERS].number);
+	if (client_send_bytes(of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number) == 0)
+		return tp_fail(
+			error, -EINVAL,
+			"a window of depth %u of %u-byte requests is larger than any connection's "
+			"send memory; lower one of them, or exclude it",
+			of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number);
+	return 0;
+}
+
+/* Completes a cell for this host. 0, or negative errno with `error` filled. */
+static int ground_cell(struct plan_cell *cell, const struct plan_ground *ground,
+		       struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	unsigned workers = of[SETTING_WORKERS].number;
+	uint32_t capabilities = 0;
+	int code;
+
+	cell->link = link_find(of[SETTING_STACK].word);
+	code = link_capabilities(cell->link, &capabilities, error);
+	if (code == 0)
+		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
+	if (code == 0)
+		code = judge_cell(&cell->cell, capabilities, error);
+	if (code < 0)
+		return code;
+	resolve_cell(&cell->cell, capabilities, ground);
+	return 0;
+}
+
+/*
+ * Makes every cell that is not excluded. What stands in the way of several in a row is said once.
+ */
+static void make_cells(struct plan *plan, unsigned grid, const struct plan_ground *ground,
+		       struct problems *problems)
+{
+	struct tp_error error, said = {.text = ""};
+
+	for (unsigned i = 0; i < grid; i++) {
+		struct plan_cell *cell = &plan->cells[plan->cell_count];
+
+		cell->cell = grid_cell(plan->experiment, i);
+		if (is_excluded(plan->experiment, &cell->cell))
+			continue;
+		name_variant(plan->experiment, &cell->cell, cell->variant);
+		if (ground_cell(cell, ground, &error) < 0 && strcmp(error.text, said.text) != 0) {
+			said = error;
+			problems_add(problems, "%s: %s", cell->variant, error.text);
+		}
+		if (cell->pins.degraded)
+			plan->degraded = cell->pins.degraded;
+		plan->cell_count++;
+	}
+}
+
+/* xorshift64* (Marsaglia 2003, Vigna 2016): any good, repeatable shuffle will do. */
+static uint64_t next_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 0x2545F4914F6CDD1Dull;
+}
+
+void plan_order(enum experiment_order order, uint64_t seed, unsigned runs, unsigned run,
+		unsigned cells, unsigned *order_out)
+{
+	/* Never zero, and different in each run. */
+	uint64_t state = (seed + 1) * 0x9E3779B97F4A7C15ull + run * 0xD1B54A32D192ED03ull + 1;
+	unsigned step = cells / runs ? cells / runs : 1;
+
+	for (unsigned i = 0; i < cells; i++)
+		order_out[i] = order == EXPERIMENT_ROTATE ? (i + run * step) % cells : i;
+	if (order == EXPERIMENT_ROTATE)
+		return;
+	state = state ? state : 1;
+	for (unsigned i = cells; i > 1; i--) {
+		unsigned other = (unsigned)(next_random(&state) >> 33) % i;
+		unsigned kept = order_out[i - 1];
+
+		order_out[i - 1] = order_out[other];
+		order_out[other] = kept;
+	}
+}
+
+__attribute__((format(printf, 2, 3))) static void add_text(json_t *argv, const char *format, ...)
+{
+	char text[PATH_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	json_array_append_new(argv, json_string(text));
+}
+
+static void add_flag(json_t *argv, const char *flag, const char *value)
+{
+	add_text(argv, "--%s", flag);
+	add_text(argv, "%s", value);
+}
+
+static void add_setting(json_t *argv, const char *flag, const struct cell *cell, enum setting_id id)
+{
+	add_text(argv, "--%s", flag);
+	if (setting_kind(id) == SETTING_IS_WORD)
+		add_text(argv, "%s", cell->of[id].word);
+	else
+		add_text(argv, "%u", cell->of[id].number);
+}
+
+/* What both sides are told in the same words: where and how they run, and what is answered. */
+static json_t *begin_argv(const char *verb, const struct plan_sample *sample, const char *address,
+			  const struct cpus *cpus, const struct plan_ground *ground)
+{
+	const struct plan_cell *cell = sample->cell;
+	char text[CPUS_TEXT_BYTES];
+	json_t *argv = json_pack("[sss]", "weir", verb, "--stack");
+
+	if (cell->link->socket_file)
+		add_text(argv, "%s:%s/%s.sock", cell->link->name, ground->socket_folder,
+			 sample->id);
+	else
+		add_text(argv, "%s", cell->link->name);
+	if (address)
+		add_flag(argv, "address", address);
+	add_setting(argv, "workers", &cell->cell, SETTING_WORKERS);
+	add_flag(argv, "cpus", cpus_print(cpus, text));
+	add_setting(argv, "wait", &cell->cell, SETTING_WAIT);
+	add_setting(argv, "hugepages", &cell->cell, SETTING_HUGEPAGES);
+	add_setting(argv, "handler", &cell->cell, SETTING_HANDLER);
+	add_setting(argv, "response-bytes", &cell->cell, SETTING_RESPONSE_BYTES);
+	return argv;
+}
+
+static json_t *make_server_argv(const struct plan_sample *sample, const struct plan_ground *ground)
+{
+	const struct plan_cell *cell = sample->cell;
+	unsigned connections = cell->cell.of[SETTING_CONNECTIONS].number;
+	json_t *argv =
+		begin_argv("serve", sample, cell->link->server_address, &cell->pins.server, ground);
+
+	add_text(argv, "--listen");
+	add_text(argv, "%s:%u", cell->link->server_ip, ground->port);
+	add_setting(argv, "delivery", &cell->cell, SETTING_DELIVERY);
+	add_text(argv, "--conn-max");
+	add_text(argv, "%u", connections > LIMIT_CONN_DEFAULT ? connections : LIMIT_CONN_DEFAULT);
+	return argv;
+}
+
+static json_t *make_client_argv(const struct experiment *experiment,
+				const struct plan_sample *sample, const struct plan_ground *ground)
+{
+	const struct plan_cell *cell = sample->cell;
+	json_t *argv =
+		begin_argv("load", sample, cell->link->client_address, &cell->pins.client, ground);
+
+	add_text(argv, "--connect");
+	add_text(argv, "%s:%u", cell->link->server_ip, ground->port);
+	add_setting(argv, "connections", &cell->cell, SETTING_CONNECTIONS);
+	add_setting(argv, "depth", &cell->cell, SETTING_DEPTH);
+	add_setting(argv, "request-bytes", &cell->cell, SETTING_REQUEST_BYTES);
+	add_setting(argv, "refill", &cell->cell, SETTING_REFILL);
+	add_flag(argv, "warmup", experiment->warmup);
+	add_flag(argv, "duration", experiment->duration);
+	add_text(argv, "--json");
+	add_text(argv, "%s/client.json", sample->folder);
+	add_text(argv, "--metrics");
+	add_text(argv, "%s/metrics.jsonl", sample->folder);
+	add_text(argv, "--hgrm");
+	add_text(argv, "%s/latency.hgrm", sample->folder);
+	return argv;
+}
+
+static void make_sample(struct plan *plan, unsigned run, const struct plan_cell *cell,
+			const struct plan_ground *ground)
+{
+	struct plan_sample *sample = &plan->samples[plan->sample_count];
+
+	sample->order_index = plan->sample_count++;
+	sample->run = run + 1;
+	sample->cell = cell;
+	snprintf(sample->id, sizeof(sample->id), "s%04u", sample->order_index + 1);
+	snprintf(sample->folder, sizeof(sample->folder), "samples/%s-%s", sample->id,
+		 cell->variant);
+	sample->server_argv = make_server_argv(sample, ground);
+	sample->client_argv = make_client_argv(plan->experiment, sample, ground);
+}
+
+static int make_samples(struct plan *plan, const struct plan_ground *ground)
+{
+	const struct experiment *experiment = plan->experiment;
+	unsigned *order = calloc(plan->cell_count, sizeof(*order));
+
+	plan->samples = calloc((size_t)plan->cell_count * experiment->runs, sizeof(*plan->samples));
+	if (!order || !plan->samples) {
+		free(order);
+		return -ENOMEM;
+	}
+	for (unsigned run = 0; run < experiment->runs; run++) {
+		plan_order(experiment->order, experiment->seed, experiment->runs, run,
+			   plan->cell_count, order);
+		for (unsigned i = 0; i < plan->cell_count; i++)
+			make_sample(plan, run, &plan->cells[order[i]], ground);
+	}
+	free(order);
+	return 0;
+}
+
+/* Fills a plan; whatever stands in the way becomes a problem. */
+static void fill(struct plan *plan, const struct plan_ground *ground, struct problems *problems)
+{
+	unsigned grid = grid_size(plan->experiment);
+
+	if (grid * plan->experiment->runs > EXPERIMENT_SAMPLES_MAX) {
+		problems_add(problems, "%s: more than %d samples", plan->experiment->path,
+			     EXPERIMENT_SAMPLES_MAX);
+		return;
+	}
+	plan->cells = calloc(grid, sizeof(*plan->cells));
+	if (!plan->cells) {
+		problems_add(problems, "no memory for %u cells", grid);
+		return;
+	}
+	make_cells(plan, grid, ground, problems);
+	if (plan->cell_count == 0)
+		problems_add(problems, "%s: every cell is excluded", plan->experiment->path);
+	else if (problems->count == 0 && make_samples(plan, ground) < 0)
+		problems_add(problems, "no memory for the samples");
+}
+
+int plan_make(const struct experiment *experiment, const struct plan_ground *ground,
+	      struct plan **plan_out, struct problems *problems)
+{
+	struct plan *plan = calloc(1, sizeof(*plan));
+
+	if (!plan)
+		return -ENOMEM;
+	plan->experiment = experiment;
+	fill(plan, ground, problems);
+	if (problems->count) {
+		plan_free(plan);
+		return -EINVAL;
+	}
+	*plan_out = plan;
+	return 0;
+}
+
+void plan_free(struct plan *plan)
+{
+	if (!plan)
+		return;
+	for (unsigned i = 0; i < plan->sample_count; i++) {
+		json_decref(plan->samples[i].server_argv);
+		json_decref(plan->samples[i].client_argv);
+	}
+	free(plan->samples);
+	free(plan->cells);
+	free(plan);
+}
+
+double plan_estimate_s(const struct plan *plan)
+{
+	const struct experiment *experiment = plan->experiment;
+	double windows_s =
+		(double)(experiment->warmup_ns + experiment->duration_ns) / (double)CLOCK_SECOND_NS;
+
+	return plan->sample_count * (windows_s + sample_overhead_s);
+}
+
+static json_t *sample_to_json(const struct plan_sample *sample)
+{
+	const struct plan_cell *cell = sample->cell;
+
+	return json_pack("{ss si si ss ss so sO sO so so}", "sample_id", sample->id, "order_index",
+			 (int)sample->order_index, "run", (int)sample->run, "variant",
+			 cell->variant, "folder", sample->folder, "cell", cell_to_json(&cell->cell),
+			 "server_argv", sample->server_argv, "client_argv", sample->client_argv,
+			 "server_cpus", pins_cpus_to_json(&cell->pins.server), "client_cpus",
+			 pins_cpus_to_json(&cell->pins.client));
+}
+
+json_t *plan_to_json(const struct plan *plan)
+{
+	const struct experiment *experiment = plan->experiment;
+	json_t *samples = json_array();
+
+	for (unsigned i = 0; i < plan->sample_count; i++)
+		json_array_append_new(samples, sample_to_json(&plan->samples[i]));
+	return json_pack("{ss ss sO si si ss sI sf sb ss? so}", "schema", "weir.plan/1",
+			 "experiment", experiment->name, "effective", experiment->json, "runs",
+			 (int)experiment->runs, "cells", (int)plan->cell_count, "order",
+			 experiment_order_name(experiment->order), "seed",
+			 (json_int_t)experiment->seed, "estimate_s", plan_estimate_s(plan),
+			 "degraded", plan->degraded != NULL, "degraded_reason", plan->degraded,
+			 "samples", samples);
+}

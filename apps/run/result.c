@@ -1,0 +1,311 @@
+#include "apps/run/result.h"
+
+#include "apps/common/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char no_snapshots[] = "the server's snapshots of the measured window are lacking";
+static const char no_client[] = "the client left no result";
+
+/* A number in two snapshots. */
+struct source {
+	const char *section; /* "" for the top */
+	const char *name;
+};
+
+/* What grew during the window, by name in the result. */
+static const struct {
+	const char *name;
+	struct source source;
+} growths[] = {
+	{"requests", {"server", "requests"}},
+	{"responses", {"server", "responses"}},
+	{"errors", {"server", "errors"}},
+	{"yields", {"server", "yields"}},
+	{"stalls", {"server", "stalls"}},
+	{"writes", {"transport", "writes"}},
+	{"written_bytes", {"transport", "written_bytes"}},
+	{"received_bytes", {"transport", "received_bytes"}},
+	{"segments_out", {"transport", "segments_out"}},
+	{"segments_in", {"transport", "segments_in"}},
+	{"segments_resent", {"transport", "segments_resent"}},
+	{"syscalls", {"transport", "syscalls"}},
+	{"bursts_out", {"transport", "bursts_out"}},
+	{"bursts_in", {"transport", "bursts_in"}},
+	{"drops_in", {"transport", "drops_in"}},
+	{"drops_out", {"transport", "drops_out"}},
+	{"reserves_refused", {"transport", "reserves_refused"}},
+	{"polls", {"transport", "polls"}},
+	{"waits", {"transport", "waits"}},
+	{"busy_turns", {"busy", "busy_turns"}},
+	{"turns", {"busy", "turns"}},
+	{"voluntary_switches", {"process", "voluntary_switches"}},
+	{"involuntary_switches", {"process", "involuntary_switches"}},
+	{"user_us", {"process", "user_us"}},
+	{"system_us", {"process", "system_us"}},
+	{"softirq_us", {"cpu", "softirq_us"}},
+	{"steal_us", {"cpu", "steal_us"}},
+};
+
+/* One growth over another. */
+static const struct {
+	const char *name;
+	struct source over;
+	struct source under;
+	double scale;
+} ratios[] = {
+	{"bytes_per_write", {"transport", "written_bytes"}, {"transport", "writes"}, 1},
+	{"responses_per_write", {"server", "responses"}, {"transport", "writes"}, 1},
+	{"busy_us_per_request", {"busy", "busy_ns"}, {"server", "requests"}, 1e-3},
+	{"empty_poll_share", {"transport", "empty_polls"}, {"transport", "polls"}, 1},
+	{"copied_bytes_per_request", {"transport", "copied_bytes"}, {"server", "requests"}, 1},
+	{"segments_out_per_request", {"transport", "segments_out"}, {"server", "requests"}, 1},
+	{"syscalls_per_request", {"transport", "syscalls"}, {"server", "requests"}, 1},
+};
+
+static const json_t *find(const json_t *snapshot, struct source source)
+{
+	const json_t *in = source.section[0] ? json_object_get(snapshot, source.section) : snapshot;
+
+	return json_object_get(in, source.name);
+}
+
+/* How much a counter grew. False, with the reason, if that is not known. */
+static bool growth(const json_t *before, const json_t *after, struct source source,
+		   double *growth_out, const char **reason_out)
+{
+	const json_t *first = find(before, source), *last = find(after, source);
+
+	*reason_out = "not counted by this stack or host";
+	if (!before || !after)
+		*reason_out = no_snapshots;
+	if (!json_is_number(first) || !json_is_number(last))
+		return false;
+	*reason_out = "the counter went backwards";
+	*growth_out = json_number_value(last) - json_number_value(first);
+	return *growth_out >= 0;
+}
+
+static void set_growth(json_t *to, const char *name, const json_t *before, const json_t *after,
+		       struct source source)
+{
+	const char *reason;
+	double value;
+
+	if (growth(before, after, source, &value, &reason))
+		json_object_set_new(to, name, json_integer((json_int_t)value));
+	else
+		json_set_unknown(to, name, reason);
+}
+
+/* over / under * scale, or why not. */
+static void set_ratio(json_t *to, const char *name, bool known, double over, double under,
+		      double scale, const char *reason)
+{
+	if (known && under > 0)
+		json_object_set_new(to, name, json_real(over / under * scale));
+	else
+		json_set_unknown(to, name,
+				 known ? "nothing to divide by: none in the window" : reason);
+}
+
+/* User, system and softirq time of the server's CPUs, a request. */
+static void set_os_cpu(json_t *to, const json_t *before, const json_t *after)
+{
+	static const struct source parts[] = {
+		{"process", "user_us"}, {"process", "system_us"}, {"cpu", "softirq_us"}};
+	const char *reason;
+	double requests = 0, part, sum = 0;
+	bool known =
+		growth(before, after, (struct source){"server", "requests"}, &requests, &reason);
+
+	for (unsigned i = 0; known && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		known = growth(before, after, parts[i], &part, &reason);
+		sum += known ? part : 0;
+	}
+	set_ratio(to, "os_cpu_us_per_request", known, sum, requests, 1, reason);
+}
+
+/* Cores held, busy or not, times the window. */
+static void set_core(json_t *to, const json_t *before, const json_t *after, unsigned workers)
+{
+	const char *reason;
+	double window_ns = 0, requests = 0, busy_ns = 0;
+	bool known =
+		growth(before, after, (struct source){"", "now_ns"}, &window_ns, &reason) &&
+		growth(before, after, (struct source){"server", "requests"}, &requests, &reason);
+
+	set_ratio(to, "window_s", known, window_ns, 1, 1e-9, reason);
+	set_ratio(to, "core_us_per_request", known, window_ns * workers, requests, 1e-3, reason);
+	known = known &&
+		growth(before, after, (struct source){"busy", "busy_ns"}, &busy_ns, &reason);
+	set_ratio(to, "busy_share", known, busy_ns, window_ns * workers, 1, reason);
+}
+
+/* A value as it stood at one snapshot, not a difference. */
+static void set_level(json_t *to, const char *name, const json_t *snapshot, struct source source)
+{
+	const json_t *value = find(snapshot, source);
+
+	if (json_is_number(value))
+		json_object_set(to, name, (json_t *)value);
+	else
+		json_set_unknown(to, name,
+				 snapshot ? "not counted by this stack or host" : no_snapshots);
+}
+
+/* The stack's own counters: what each grew by. */
+static json_t *details_of(const json_t *before, const json_t *after)
+{
+	const json_t *last = json_object_get(after, "details");
+	json_t *details = json_object();
+	const char *name;
+	json_t *ignored;
+
+	json_object_foreach((json_t *)last, name, ignored)
+		set_growth(details, name, before, after, (struct source){"details", name});
+	return details;
+}
+
+json_t *result_server(const json_t *before, const json_t *after, unsigned workers)
+{
+	json_t *server = json_object();
+
+	for (unsigned i = 0; i < sizeof(growths) / sizeof(growths[0]); i++)
+		set_growth(server, growths[i].name, before, after, growths[i].source);
+	for (unsigned i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
+		const char *over_reason, *under_reason;
+		double over = 0, under = 0;
+		bool over_known = growth(before, after, ratios[i].over, &over, &over_reason);
+		bool under_known = growth(before, after, ratios[i].under, &under, &under_reason);
+
+		set_ratio(server, ratios[i].name, over_known && under_known, over, under,
+			  ratios[i].scale, over_known ? under_reason : over_reason);
+	}
+	set_os_cpu(server, before, after);
+	set_core(server, before, after, workers);
+	set_level(server, "rss_start_kib", before, (struct source){"process", "rss_kib"});
+	set_level(server, "rss_end_kib", after, (struct source){"process", "rss_kib"});
+	set_level(server, "rss_peak_kib", after, (struct source){"process", "rss_peak_kib"});
+	set_level(server, "largest_write_bytes", after,
+		  (struct source){"transport", "largest_write_bytes"});
+	json_object_set_new(server, "details", details_of(before, after));
+	return server;
+}
+
+/* Takes `name` over from `from` with its reason, or says why it is not there. */
+static void set_copy(json_t *to, const char *name, const json_t *from, const char *lacking)
+{
+	char key[96];
+	json_t *value = json_object_get(from, name), *reason;
+
+	snprintf(key, sizeof(key), "%s_reason", name);
+	reason = json_object_get(from, key);
+	if (!value || (json_is_null(value) && !reason))
+		json_set_unknown(to, name, from ? "the client did not say" : lacking);
+	else
+		json_object_set(to, name, value);
+	if (value && reason)
+		json_object_set(to, key, reason);
+}
+
+/* The cell as it was: what the server found effective replaces what was asked. */
+static json_t *cell_of(const struct result_parts *parts)
+{
+	json_t *cell = cell_to_json(&parts->sample->cell->cell);
+	json_t *wait = json_object_get(parts->ready, "wait");
+	json_t *hugepages = json_object_get(parts->ready, "hugepages");
+
+	if (json_is_string(wait))
+		json_object_set(cell, "wait", wait);
+	if (json_is_boolean(hugepages))
+		json_object_set(cell, "hugepages", hugepages);
+	else
+		json_set_unknown(cell, "hugepages",
+				 parts->ready ? "this stack has no use for them"
+					      : "the server was never ready");
+	return cell;
+}
+
+/* Failures that the client counted; its exit status alone may not say which. */
+static void judge_client(const struct result_parts *parts)
+{
+	const json_t *failures = json_object_get(parts->client, "failures");
+	size_t index;
+	json_t *failure;
+	char text[400];
+
+	json_array_foreach((json_t *)failures, index, failure)
+	{
+		const char *words = json_string_value(json_object_get(failure, "text"));
+		const char *kind = json_string_value(json_object_get(failure, "kind"));
+
+		snprintf(text, sizeof(text), "%s (%lld)%s%.200s", kind ? kind : "failed",
+			 (long long)json_integer_value(json_object_get(failure, "count")),
+			 words ? ": " : "", words ? words : "");
+		json_array_append_new(parts->reasons, json_text(text));
+	}
+	if (json_array_size(parts->reasons) > 0)
+		return;
+	if (!parts->client)
+		json_array_append_new(parts->reasons, json_text(no_client));
+	else if (json_integer_value(json_object_get(parts->client, "completed")) == 0)
+		json_array_append_new(parts->reasons,
+				      json_text("no request was completed in the measured window"));
+	else if (!parts->before || !parts->after)
+		json_array_append_new(parts->reasons, json_text(no_snapshots));
+}
+
+static json_t *client_of(const json_t *client_json)
+{
+	const json_t *from = json_object_get(client_json, "client");
+	json_t *client = json_object();
+
+	set_copy(client, "busy_share", from, no_client);
+	set_copy(client, "saturated", from, no_client);
+	return client;
+}
+
+static json_t *latency_of(const json_t *client_json)
+{
+	const json_t *from = json_object_get(client_json, "latency_us");
+	json_t *latency = json_object();
+
+	set_copy(latency, "service", from, no_client);
+	set_copy(latency, "intended", from, no_client);
+	return latency;
+}
+
+json_t *result_make(const struct result_parts *parts)
+{
+	static const char *const copied[] = {"completed", "failed", "elapsed_s", "effective_rps"};
+	const struct plan_sample *sample = parts->sample;
+	unsigned workers = sample->cell->cell.of[SETTING_WORKERS].number;
+	json_t *result;
+
+	judge_client(parts);
+	result = json_pack("{ss ss si si ss sb sO ss so}", "schema", RESULT_SCHEMA, "sample_id",
+			   sample->id, "order_index", (int)sample->order_index, "run",
+			   (int)sample->run, "variant", sample->cell->variant, "valid",
+			   json_array_size(parts->reasons) == 0, "invalid_reasons", parts->reasons,
+			   "started_at", parts->started_at, "cell", cell_of(parts));
+	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
+		set_copy(result, copied[i], parts->client, no_client);
+	json_object_set_new(result, "latency_us", latency_of(parts->client));
+	json_object_set_new(result, "server", result_server(parts->before, parts->after, workers));
+	json_object_set_new(result, "client", client_of(parts->client));
+	json_object_set_new(result, "pins",
+			    json_pack("{so so}", "server_cpus",
+				      pins_cpus_to_json(&sample->cell->pins.server), "client_cpus",
+				      pins_cpus_to_json(&sample->cell->pins.client)));
+	if (parts->other_busy_cpus >= 0)
+		json_object_set_new(result, "other_busy_cpus", json_real(parts->other_busy_cpus));
+	else
+		json_set_unknown(result, "other_busy_cpus", "/proc could not be read at both ends");
+	if (parts->ready_ms >= 0)
+		json_object_set_new(result, "server_ready_ms", json_real(parts->ready_ms));
+	else
+		json_set_unknown(result, "server_ready_ms", "the server was never ready");
+	return result;
+}

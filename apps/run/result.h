@@ -1,0 +1,36 @@
+/*
+ * result: result.json of one sample, from what server and client said.
+ *
+ * Everything in it is of the measured window only: counters are the difference of two snapshots of
+ * the server. What is not known is null with its reason beside it, never 0.
+ *
+ * Plane: report.
+ */
+#ifndef WEIR_RUN_RESULT_H
+#define WEIR_RUN_RESULT_H
+
+#include "apps/run/plan.h"
+
+#define RESULT_SCHEMA "weir.sample/1"
+
+/* All lent. The JSON values may be NULL where they are lacking. */
+struct result_parts {
+	const struct plan_sample *sample;
+	json_t *reasons; /* why the sample is invalid; more may be added */
+	const char *started_at;
+	double ready_ms; /* from start to the ready line; negative if it never came */
+	json_t *ready;
+	json_t *before; /* snapshots of the server as the window began */
+	json_t *after;	/* and as it ended */
+	json_t *client; /* client.json */
+	/* CPUs' worth of work that others did in the window; negative if not known. */
+	double other_busy_cpus;
+};
+
+/* A new reference. */
+json_t *result_make(const struct result_parts *parts);
+
+/* The server's part alone: differences and ratios of two snapshots; a new reference. */
+json_t *result_server(const json_t *before, const json_t *after, unsigned workers);
+
+#endif

@@ -1,0 +1,213 @@
+#include "apps/run/setting.h"
+
+#include "apps/common/stack.h"
+#include "apps/run/link.h"
+#include "dataplane/core/limits.h"
+#include "dataplane/pipeline/delivery.h"
+#include "dataplane/pipeline/handler.h"
+#include "dataplane/proto/frame.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
+
+struct setting {
+	const char *name;
+	enum setting_kind kind;
+	bool needed;
+	struct setting_value fallback;	/* if not needed */
+	const char *mark;		/* stands before the value in a variant's name */
+	uint32_t least, most;		/* numbers */
+	const char *const *words;	/* words: those accepted, ended by NULL; or */
+	int (*judge)(const char *word); /* words: 0 if accepted */
+	const char *accepted;		/* words and flags: what is, for messages */
+};
+
+static int judge_stack(const char *word)
+{
+	return link_find(word) ? 0 : -EINVAL;
+}
+
+static int judge_delivery(const char *word)
+{
+	struct delivery ignored;
+
+	return delivery_parse(word, &ignored);
+}
+
+static int judge_handler(const char *word)
+{
+	enum handler_kind ignored;
+
+	return handler_parse(word, &ignored);
+}
+
+static const char *const protocol_words[] = {"framed", NULL};
+static const char *const refill_words[] = {"each", "window", NULL};
+
+static const struct setting settings[SETTING_COUNT] = {
+	[SETTING_STACK] = {"stack", SETTING_IS_WORD, .needed = true, .mark = "",
+			   .judge = judge_stack, .accepted = "epoll@loopback or dpdk@memif"},
+	[SETTING_PROTOCOL] = {"protocol", SETTING_IS_WORD, .fallback.word = "framed", .mark = "",
+			      .words = protocol_words, .accepted = "framed"},
+	[SETTING_TLS] = {"tls", SETTING_IS_FLAG, .mark = "tls-", .most = 0,
+			 .accepted = "false: this version has no TLS"},
+	[SETTING_DELIVERY] = {"delivery", SETTING_IS_WORD, .fallback.word = "immediate", .mark = "",
+			      .judge = judge_delivery, .accepted = delivery_usage},
+	[SETTING_DEPTH] = {"depth", SETTING_IS_NUMBER, .fallback.number = 1, .mark = "d",
+			   .least = 1, .most = LIMIT_DEPTH_MAX},
+	[SETTING_CONNECTIONS] = {"connections", SETTING_IS_NUMBER, .fallback.number = 1,
+				 .mark = "c", .least = 1, .most = LIMIT_CONN_MAX},
+	[SETTING_WORKERS] = {"workers", SETTING_IS_NUMBER, .fallback.number = 1, .mark = "w",
+			     .least = 1, .most = STACK_WORKERS_MAX},
+	[SETTING_REQUEST_BYTES] = {"request_bytes", SETTING_IS_NUMBER, .fallback.number = 256,
+				   .mark = "q", .least = 0, .most = BODY_BYTES_MAX},
+	[SETTING_RESPONSE_BYTES] = {"response_bytes", SETTING_IS_NUMBER, .fallback.number = 64,
+				    .mark = "a", .least = 0, .most = BODY_BYTES_MAX},
+	[SETTING_REFILL] = {"refill", SETTING_IS_WORD, .fallback.word = "window", .mark = "",
+			    .words = refill_words, .accepted = "each or window"},
+	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
+			  .words = stack_wait_names, .accepted = "default, block or spin"},
+	[SETTING_HANDLER] = {"handler", SETTING_IS_WORD, .fallback.word = "respond", .mark = "",
+			     .judge = judge_handler, .accepted = handler_usage},
+	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",
+			       .mark = "huge-", .words = stack_hugepages_names,
+			       .accepted = "auto, yes or no"},
+};
+
+enum setting_kind setting_kind(enum setting_id id)
+{
+	return settings[id].kind;
+}
+
+const char *setting_name(enum setting_id id)
+{
+	return settings[id].name;
+}
+
+enum setting_id setting_find(const char *name)
+{
+	unsigned id = 0;
+
+	while (id < SETTING_COUNT && strcmp(settings[id].name, name) != 0)
+		id++;
+	return id;
+}
+
+const char *const *setting_names(void)
+{
+	static const char *names[SETTING_COUNT];
+
+	for (unsigned i = 0; i < SETTING_COUNT; i++)
+		names[i] = settings[i].name;
+	return names;
+}
+
+bool setting_default(enum setting_id id, struct setting_value *value_out)
+{
+	if (settings[id].needed)
+		return false;
+	*value_out = settings[id].fallback;
+	return true;
+}
+
+/* Says what was given where something else is accepted. */
+static int refuse(const struct setting *setting, const json_t *json, char *why, size_t why_bytes)
+{
+	char *given = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT);
+	const char *shown = given ? given : "(unprintable)";
+
+	if (setting->kind == SETTING_IS_NUMBER)
+		snprintf(why, why_bytes, "is %.60s, but a whole number from %u to %u is accepted",
+			 shown, setting->least, setting->most);
+	else
+		snprintf(why, why_bytes, "is %.60s; accepted: %s", shown, setting->accepted);
+	free(given);
+	return -EINVAL;
+}
+
+static bool is_word_accepted(const struct setting *setting, const char *word)
+{
+	if (setting->judge)
+		return setting->judge(word) == 0;
+	for (const char *const *known = setting->words; *known; known++)
+		if (strcmp(*known, word) == 0)
+			return true;
+	return false;
+}
+
+int setting_read(enum setting_id id, const json_t *json, struct setting_value *value_out, char *why,
+		 size_t why_bytes)
+{
+	const struct setting *setting = &settings[id];
+	struct setting_value value = {0};
+	bool accepted = false;
+
+	switch (setting->kind) {
+	case SETTING_IS_WORD:
+		value.word = json_string_value(json);
+		accepted = value.word && is_word_accepted(setting, value.word);
+		break;
+	case SETTING_IS_NUMBER:
+		value.number = (uint32_t)json_integer_value(json);
+		accepted = json_is_integer(json) && json_integer_value(json) >= setting->least &&
+			   json_integer_value(json) <= setting->most;
+		break;
+	case SETTING_IS_FLAG:
+		value.number = json_is_true(json);
+		accepted = json_is_boolean(json) && value.number <= setting->most;
+		break;
+	}
+	if (!accepted)
+		return refuse(setting, json, why, why_bytes);
+	*value_out = value;
+	return 0;
+}
+
+bool setting_equal(enum setting_id id, struct setting_value a, struct setting_value b)
+{
+	if (settings[id].kind == SETTING_IS_WORD)
+		return strcmp(a.word, b.word) == 0;
+	return a.number == b.number;
+}
+
+json_t *setting_to_json(enum setting_id id, struct setting_value value)
+{
+	switch (settings[id].kind) {
+	case SETTING_IS_WORD:
+		return json_string(value.word);
+	case SETTING_IS_NUMBER:
+		return json_integer(value.number);
+	case SETTING_IS_FLAG:
+		return json_boolean(value.number);
+	}
+	return NULL;
+}
+
+void setting_label(enum setting_id id, struct setting_value value, char text[SETTING_TEXT_BYTES])
+{
+	const struct setting *setting = &settings[id];
+
+	if (setting->kind == SETTING_IS_WORD)
+		snprintf(text, SETTING_TEXT_BYTES, "%s%s", setting->mark, value.word);
+	else if (setting->kind == SETTING_IS_NUMBER)
+		snprintf(text, SETTING_TEXT_BYTES, "%s%u", setting->mark, value.number);
+	else
+		snprintf(text, SETTING_TEXT_BYTES, "%s%s", setting->mark,
+			 value.number ? "on" : "off");
+	for (char *at = text; *at; at++)
+		if (!isalnum((unsigned char)*at) && !strchr("@._-", *at))
+			*at = '-';
+}
+
+json_t *cell_to_json(const struct cell *cell)
+{
+	json_t *json = json_object();
+
+	for (unsigned id = 0; id < SETTING_COUNT; id++)
+		json_object_set_new(json, settings[id].name, setting_to_json(id, cell->of[id]));
+	return json;
+}

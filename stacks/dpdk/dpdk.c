@@ -1,0 +1,259 @@
+#include "stacks/dpdk/dpdk.h"
+
+#include "dataplane/core/check.h"
+#include "dataplane/core/clock.h"
+#include "stacks/dpdk/eal.h"
+#include "stacks/dpdk/instance.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	PREFIX_BITS_MAX = 30, /* longer subnets have no room for a peer */
+	CLOSE_FRAMES_MAX = 65536,
+};
+
+/* Longest time that connect waits for a link that is down, nanoseconds. */
+#define LINK_WAIT_NS (2000ull * 1000 * 1000)
+
+/* What needs no device to be seen as wrong. */
+static int check_config(const struct tp_config *config, struct tp_error *error)
+{
+	if (config->workers > 1)
+		return tp_fail(error, -EINVAL,
+			       "dpdk works with one worker, not %u: a device has one queue pair in "
+			       "this version",
+			       config->workers);
+	if (config->address.ip == 0 || config->prefix_bits == 0)
+		return tp_fail(
+			error, -EINVAL,
+			"dpdk brings its own IP and needs an address: `--address IP/LEN`, e.g. "
+			"`--address 10.10.0.1/24`");
+	if (config->prefix_bits > PREFIX_BITS_MAX)
+		return tp_fail(error, -EINVAL, "a subnet of /%u has no room for a peer: 1 to %d",
+			       config->prefix_bits, PREFIX_BITS_MAX);
+	return 0;
+}
+
+/* A locally administered address that is unique where the IP is: 02:77, then the IP. */
+static void derive_mac(uint32_t ip, uint8_t mac[6])
+{
+	mac[0] = 0x02;
+	mac[1] = 0x77;
+	for (unsigned i = 0; i < 4; i++)
+		mac[2 + i] = (uint8_t)(ip >> (24 - 8 * i));
+}
+
+static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct tp_error *error)
+{
+	struct utcp_config made = {
+		.ip = config->address.ip,
+		.prefix_bits = config->prefix_bits,
+		.mtu = dpdk->port->mtu,
+		.conn_max = config->limits.conn_max,
+		.recv_bytes = config->limits.recv_bytes,
+		.send_bytes = config->limits.send_bytes,
+	};
+	int failure;
+
+	if (device_traits[dpdk->port->device.kind].own_mac)
+		memcpy(made.mac, dpdk->port->mac, sizeof(made.mac));
+	else
+		derive_mac(config->address.ip, made.mac);
+	if (config->secret)
+		memcpy(made.secret, config->secret, sizeof(made.secret));
+	failure = utcp_create(&made, clock_now_ns(), &dpdk->utcp);
+	if (failure)
+		return tp_fail(error, failure,
+			       "TCP cannot be set up for %u connections with %u + %u bytes each, "
+			       "MTU %u: %s",
+			       made.conn_max, made.recv_bytes, made.send_bytes, made.mtu,
+			       strerror(-failure));
+	CHECK(utcp_frame_max(dpdk->utcp) <= PORT_FRAME_MAX);
+	return 0;
+}
+
+static void free_instance(struct dpdk *dpdk)
+{
+	slab_destroy(&dpdk->rests);
+	free(dpdk->conns);
+	free(dpdk->port);
+	free(dpdk);
+}
+
+static struct dpdk *allocate_instance(const struct tp_limits *limits)
+{
+	struct dpdk *dpdk = calloc(1, sizeof(*dpdk));
+
+	if (!dpdk)
+		return NULL;
+	dpdk->port = calloc(1, sizeof(*dpdk->port));
+	dpdk->conns = calloc(limits->conn_max, sizeof(*dpdk->conns));
+	dpdk->conn_max = limits->conn_max;
+	if (dpdk->port && dpdk->conns &&
+	    slab_create(&dpdk->rests, limits->conn_max, limits->recv_bytes) == 0)
+		return dpdk;
+	free_instance(dpdk);
+	return NULL;
+}
+
+static int open_parts(struct dpdk *dpdk, const struct tp_config *config,
+		      const struct device *device, struct tp_error *error)
+{
+	int failure = port_open(dpdk->port, device, error);
+
+	if (failure)
+		return failure;
+	failure = make_utcp(dpdk, config, error);
+	if (failure)
+		port_close(dpdk->port);
+	return failure;
+}
+
+static int dpdk_open(const struct tp_config *config, struct tp **tp_out, struct tp_error *error)
+{
+	struct device device;
+	struct dpdk *dpdk;
+	int failure =
+		device_parse(config->device ? config->device : "", config->server, &device, error);
+
+	if (!failure)
+		failure = check_config(config, error);
+	if (!failure)
+		failure = eal_start(config->hugepages, config->cpu, error);
+	if (failure)
+		return failure;
+	dpdk = allocate_instance(&config->limits);
+	if (!dpdk)
+		return tp_fail(error, -ENOMEM, "no memory for %u connections",
+			       config->limits.conn_max);
+	failure = open_parts(dpdk, config, &device, error);
+	if (failure) {
+		free_instance(dpdk);
+		return failure;
+	}
+	dpdk->base.ops = &dpdk_ops;
+	dpdk->ip = config->address.ip;
+	dpdk->now_ns = clock_now_ns();
+	list_init(&dpdk->dirty);
+	list_init(&dpdk->ending);
+	for (uint32_t i = 0; i < dpdk->conn_max; i++) {
+		list_init(&dpdk->conns[i].dirty);
+		list_init(&dpdk->conns[i].ending);
+	}
+	*tp_out = &dpdk->base;
+	return 0;
+}
+
+static int dpdk_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error *error)
+{
+	struct dpdk *dpdk = dpdk_of(tp);
+	int failure;
+
+	if (addr->ip != 0 && addr->ip != dpdk->ip)
+		return tp_fail(error, -EADDRNOTAVAIL,
+			       "%u.%u.%u.%u is not this stack's address: listen on its `--address`",
+			       addr->ip >> 24, addr->ip >> 16 & 255, addr->ip >> 8 & 255,
+			       addr->ip & 255);
+	failure = utcp_listen(dpdk->utcp, addr->port);
+	if (failure)
+		return tp_fail(error, failure, "cannot listen on port %u: %s", addr->port,
+			       strerror(-failure));
+	return 0;
+}
+
+/* A memif client whose server went away looks for it again; others wait a moment. */
+static int find_link(struct dpdk *dpdk, struct tp_error *error)
+{
+	const struct device *device = &dpdk->port->device;
+	bool restarts = device->kind == DEVICE_MEMIF && !device->server;
+
+	if (link_usable(&dpdk->port->link))
+		return 0;
+	if (restarts && dpdk->port->link.state == LINK_DOWN
+		    ? port_restart(dpdk->port, LINK_WAIT_NS)
+		    : link_wait(&dpdk->port->link, LINK_WAIT_NS))
+		return 0;
+	return tp_fail(error, -ENETDOWN, "the link %s:%s is down: nobody is at its other end",
+		       device_traits[device->kind].name, device->target);
+}
+
+static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
+			struct tp_conn **conn_out, struct tp_error *error)
+{
+	struct dpdk *dpdk = dpdk_of(tp);
+	struct utcp_conn *handle;
+	struct dpdk_conn *conn;
+	int failure = find_link(dpdk, error);
+
+	if (failure)
+		return failure;
+	dpdk->now_ns = clock_now_ns();
+	dpdk_note_link(dpdk, dpdk->now_ns);
+	failure = utcp_connect(dpdk->utcp, addr->ip, addr->port, dpdk->now_ns, &handle);
+	if (failure)
+		return tp_fail(
+			error, failure, "cannot connect to %u.%u.%u.%u:%u: %s", addr->ip >> 24,
+			addr->ip >> 16 & 255, addr->ip >> 8 & 255, addr->ip & 255, addr->port,
+			failure == -ENETUNREACH ? "it is our own address or outside our subnet"
+						: strerror(-failure));
+	dpdk_conn_begin(dpdk, handle, user);
+	conn = dpdk_conn_at(dpdk, handle);
+	*conn_out = &conn->base;
+	return 0;
+}
+
+/* Resets what is open, as far as the link takes it. */
+static void reset_all(struct dpdk *dpdk)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	for (uint32_t i = 0; i < dpdk->conn_max; i++)
+		if (dpdk->conns[i].open)
+			utcp_abort(dpdk->utcp, dpdk->conns[i].handle);
+	port_turn(dpdk->port, now_ns);
+	if (!link_usable(&dpdk->port->link))
+		return;
+	dpdk_output(dpdk, now_ns, CLOSE_FRAMES_MAX);
+	port_send(dpdk->port);
+}
+
+static void dpdk_close(struct tp *tp)
+{
+	struct dpdk *dpdk = dpdk_of(tp);
+
+	reset_all(dpdk);
+	port_close(dpdk->port);
+	utcp_destroy(dpdk->utcp);
+	for (uint32_t i = 0; i < dpdk->conn_max; i++)
+		dpdk_conn_clear(dpdk, &dpdk->conns[i]);
+	free_instance(dpdk);
+}
+
+const struct tp_ops dpdk_ops = {
+	.name = "dpdk",
+	.capabilities = TP_REPORTS_ACK | TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
+	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
+			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
+			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |
+			  TP_KNOWS(written_bytes) | TP_KNOWS(largest_write_bytes) |
+			  TP_KNOWS(received_bytes) | TP_KNOWS(copied_bytes) |
+			  TP_KNOWS(reserves_refused) | TP_KNOWS(segments_out) |
+			  TP_KNOWS(segments_in) | TP_KNOWS(segments_resent) | TP_KNOWS(bursts_out) |
+			  TP_KNOWS(bursts_in) | TP_KNOWS(drops_in) | TP_KNOWS(drops_out),
+	.open = dpdk_open,
+	.listen = dpdk_listen,
+	.connect = dpdk_connect,
+	.close = dpdk_close,
+	.poll = dpdk_poll,
+	.peek = dpdk_peek,
+	.consume = dpdk_consume,
+	.reserve = dpdk_reserve,
+	.commit = dpdk_commit,
+	.flush = dpdk_flush,
+	.finish = dpdk_finish,
+	.abort = dpdk_abort,
+	.counters = dpdk_counters,
+	.details = dpdk_details,
+};

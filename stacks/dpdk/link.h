@@ -1,0 +1,62 @@
+/*
+ * link: whether the other side of a port is there, and whether frames may move now.
+ *
+ *	DOWN -> JOINING: the driver says up; the gate is asked to shut
+ *	JOINING -> UP: the gate is shut and the driver still says up; else -> DOWN
+ *	UP -> JOINING: a control socket wants the interrupt thread, or a setup call let it go
+ *
+ * Only in UP may a burst be made. A device without a link is always UP. The device is asked about once a millisecond.
+ *
+ * Planes: init and wait are setup, the rest is turn.
+ */
+#ifndef WEIR_DPDK_LINK_H
+#define WEIR_DPDK_LINK_H
+
+#include "stacks/dpdk/device.h"
+#include "stacks/dpdk/gate.h"
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum link_state {
+	LINK_DOWN,
+	LINK_JOINING,
+	LINK_UP,
+};
+
+/* Control sockets of one memif: a listener, the peer, and some that knock. */
+enum { LINK_WATCH_MAX = 8 };
+
+struct link {
+	enum link_state state;
+	bool gated;
+	uint16_t port;
+	const struct device *device; /* lent until fini */
+	uint64_t next_ns;	     /* when to ask again */
+	struct pollfd watch[LINK_WATCH_MAX];
+	unsigned watch_count;
+	bool counted_up; /* the last of the two that was counted */
+	uint64_t ups;
+	uint64_t downs;
+};
+
+/* A link of `port`, which was started; `device` is lent for the link's life. */
+void link_init(struct link *link, const struct device *device, uint16_t port);
+
+/* Lets the interrupt thread go: the port is about to be stopped. */
+void link_fini(struct link *link);
+
+/* Follows the device; cheap when nothing is due. */
+void link_turn(struct link *link, uint64_t now_ns);
+
+/* Waits until frames may move, at most `wait_ns`; whether they may. */
+bool link_wait(struct link *link, uint64_t wait_ns);
+
+/* Whether a burst may be made now. */
+static inline bool link_usable(const struct link *link)
+{
+	return link->state == LINK_UP && (!link->gated || gate_is_shut());
+}
+
+#endif

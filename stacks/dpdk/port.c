@@ -1,0 +1,285 @@
+#include "stacks/dpdk/port.h"
+
+#include "dataplane/core/check.h"
+#include "dataplane/core/clock.h"
+#include "stacks/dpdk/eal.h"
+#include "stacks/dpdk/memif.h"
+#include "stacks/dpdk/pair.h"
+
+#include <errno.h>
+#include <rte_dev.h>
+#include <rte_errno.h>
+#include <rte_ethdev.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+	POOL_FRAMES = 4095, /* a power of two less one, as rte_mempool likes it */
+	POOL_CACHE = 256,
+	SAMPLE_PERIOD_NS = 1000 * 1000,
+};
+
+static struct {
+	struct rte_mempool *frames;
+	unsigned users;
+} pool;
+
+static int pool_acquire(struct tp_error *error)
+{
+	if (!pool.frames)
+		pool.frames = rte_pktmbuf_pool_create("weir_frames", POOL_FRAMES, POOL_CACHE, 0,
+						      RTE_PKTMBUF_HEADROOM + PORT_FRAME_MAX,
+						      SOCKET_ID_ANY);
+	if (!pool.frames)
+		return tp_fail(error, -rte_errno, "DPDK has no memory for %d frames (%s): %s",
+			       POOL_FRAMES, rte_strerror(rte_errno), eal_words());
+	pool.users++;
+	return 0;
+}
+
+static void pool_release(void)
+{
+	if (--pool.users > 0)
+		return;
+	/* every mbuf must have come back, or a frame was leaked */
+	ASSERT(rte_mempool_full(pool.frames));
+	rte_mempool_free(pool.frames);
+	pool.frames = NULL;
+}
+
+/* A memif client tries for a while: the socket may be there before its server listens. */
+static int start_device(const struct port *port, uint64_t wait_ns)
+{
+	const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
+	bool patient = port->device.kind == DEVICE_MEMIF && !port->device.server;
+	uint64_t deadline_ns = clock_now_ns() + wait_ns;
+	int failure;
+
+	while ((failure = rte_eth_dev_start(port->id)) && patient && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+	return failure && patient ? -ECONNREFUSED : failure;
+}
+
+/* One queue each way, and go. */
+static int start_port(struct port *port)
+{
+	const struct device_traits *traits = &device_traits[port->device.kind];
+	const struct rte_eth_conf plain = {0};
+	int failure = rte_eth_dev_configure(port->id, 1, 1, &plain);
+
+	if (!failure)
+		failure = rte_eth_rx_queue_setup(port->id, 0, traits->rx_descriptors, 0, NULL,
+						 pool.frames);
+	if (!failure)
+		failure = rte_eth_tx_queue_setup(port->id, 0, traits->tx_descriptors, 0, NULL);
+	return failure ? failure : start_device(port, MEMIF_WAIT_NS);
+}
+
+/* Takes the interface's own MTU and address where they matter. */
+static int learn_interface(struct port *port)
+{
+	const struct device_traits *traits = &device_traits[port->device.kind];
+	struct rte_ether_addr mac;
+	int failure = 0;
+
+	port->mtu = traits->mtu;
+	if (port->mtu == 0)
+		failure = rte_eth_dev_get_mtu(port->id, &port->mtu);
+	if (failure || !traits->own_mac)
+		return failure;
+	failure = rte_eth_macaddr_get(port->id, &mac);
+	if (!failure)
+		memcpy(port->mac, mac.addr_bytes, sizeof(port->mac));
+	return failure;
+}
+
+static int attach(struct port *port, struct tp_error *error)
+{
+	if (port->device.kind == DEVICE_RING)
+		return pair_join(port->device.server, port->name, &port->id, error);
+	return device_attach(&port->device, port->name, &port->id, error);
+}
+
+static void detach(struct port *port)
+{
+	rte_eth_dev_close(port->id);
+	rte_eal_hotplug_remove("vdev", port->name);
+	if (port->device.kind == DEVICE_RING)
+		pair_leave(port->device.server);
+}
+
+static int fail_start(const struct port *port, int failure, struct tp_error *error)
+{
+	const char *words = eal_words();
+
+	if (failure == -ECONNREFUSED)
+		return tp_fail(error, failure,
+			       "nobody listens at the memif socket %s: start the server first",
+			       port->device.target);
+	return tp_fail(error, failure, "DPDK cannot start the device %s:%s (%s)%s%s",
+		       device_traits[port->device.kind].name, port->device.target,
+		       strerror(-failure), words[0] ? ": " : "", words);
+}
+
+static int fail_link(const struct port *port, struct tp_error *error)
+{
+	return tp_fail(error, -ETIMEDOUT,
+		       "the memif server at %s does not take us in: it serves another client "
+		       "already, or hangs",
+		       port->device.target);
+}
+
+/* What comes up in open and goes down in close; on failure nothing is left. */
+static int open_device(struct port *port, struct tp_error *error)
+{
+	int failure = attach(port, error);
+
+	if (failure)
+		return failure;
+	failure = start_port(port);
+	if (!failure)
+		failure = learn_interface(port);
+	if (failure) {
+		failure = fail_start(port, failure, error);
+		detach(port);
+		return failure;
+	}
+	link_init(&port->link, &port->device, port->id);
+	if (port->device.kind == DEVICE_MEMIF && !port->device.server &&
+	    !link_wait(&port->link, MEMIF_WAIT_NS)) {
+		link_fini(&port->link);
+		detach(port);
+		return fail_link(port, error);
+	}
+	return 0;
+}
+
+int port_open(struct port *port, const struct device *device, struct tp_error *error)
+{
+	int failure;
+
+	*port = (struct port){.device = *device};
+	failure = gate_start();
+	if (failure)
+		return tp_fail(error, failure, "DPDK's interrupt thread cannot be reached: %s",
+			       strerror(-failure));
+	gate_lift();
+	failure = device_check(device, error);
+	if (!failure)
+		failure = pool_acquire(error);
+	if (failure)
+		return failure;
+	port->counters.mbuf_low = POOL_FRAMES;
+	failure = open_device(port, error);
+	if (failure)
+		pool_release();
+	return failure;
+}
+
+void port_close(struct port *port)
+{
+	rte_pktmbuf_free_bulk(port->waiting, port->waiting_count);
+	rte_pktmbuf_free_bulk(port->spare, port->spare_count);
+	port->waiting_count = port->spare_count = 0;
+	link_fini(&port->link);
+	rte_eth_dev_stop(port->id);
+	detach(port);
+	pool_release();
+}
+
+bool port_restart(struct port *port, uint64_t wait_ns)
+{
+	gate_lift();
+	rte_eth_dev_stop(port->id);
+	return start_device(port, wait_ns) == 0 && link_wait(&port->link, wait_ns);
+}
+
+unsigned port_receive(struct port *port, struct rte_mbuf **frames)
+{
+	unsigned count = rte_eth_rx_burst(port->id, 0, frames, PORT_BURST);
+
+	if (count == 0)
+		return 0;
+	port->counters.bursts_in++;
+	port->counters.frames_in += count;
+	return count;
+}
+
+void port_done(struct port *port, struct rte_mbuf **frames, unsigned count)
+{
+	rte_pktmbuf_free_bulk(frames, count);
+}
+
+const uint8_t *port_linear(struct port *port, struct rte_mbuf *frame)
+{
+	port->counters.bytes_in += frame->pkt_len;
+	if (frame->nb_segs == 1)
+		return rte_pktmbuf_mtod(frame, const uint8_t *);
+	port->counters.chained_in++;
+	if (frame->pkt_len > sizeof(port->scratch)) {
+		port->counters.oversized_in++;
+		return NULL;
+	}
+	return rte_pktmbuf_read(frame, 0, frame->pkt_len, port->scratch);
+}
+
+bool port_refill(struct port *port)
+{
+	if (rte_pktmbuf_alloc_bulk(pool.frames, port->spare, PORT_BURST) == 0) {
+		port->spare_count = PORT_BURST;
+		return true;
+	}
+	port->spare[0] = rte_pktmbuf_alloc(pool.frames);
+	if (port->spare[0]) {
+		port->spare_count = 1;
+		return true;
+	}
+	port->counters.mbufs_short++;
+	return false;
+}
+
+void port_send(struct port *port)
+{
+	unsigned sent;
+
+	if (port->waiting_count == 0 || !link_usable(&port->link))
+		return;
+	sent = rte_eth_tx_burst(port->id, 0, port->waiting, port->waiting_count);
+	port->counters.bursts_out += sent > 0;
+	port->counters.frames_out += sent;
+	port->waiting_count -= sent;
+	if (port->waiting_count == 0)
+		return;
+	port->counters.tx_full++;
+	memmove(port->waiting, port->waiting + sent,
+		port->waiting_count * sizeof(port->waiting[0]));
+}
+
+void port_give_up(struct port *port)
+{
+	port->counters.given_up += port->waiting_count;
+	rte_pktmbuf_free_bulk(port->waiting, port->waiting_count);
+	port->waiting_count = 0;
+}
+
+void port_turn(struct port *port, uint64_t now_ns)
+{
+	unsigned available;
+
+	link_turn(&port->link, now_ns);
+	if (now_ns < port->sample_ns)
+		return;
+	port->sample_ns = now_ns + SAMPLE_PERIOD_NS;
+	available = rte_mempool_avail_count(pool.frames);
+	if (available < port->counters.mbuf_low)
+		port->counters.mbuf_low = available;
+}
+
+uint64_t port_missed(const struct port *port)
+{
+	struct rte_eth_stats stats;
+
+	if (rte_eth_stats_get(port->id, &stats) < 0)
+		return 0;
+	return stats.imissed + stats.rx_nombuf;
+}

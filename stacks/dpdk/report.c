@@ -1,0 +1,71 @@
+#include "stacks/dpdk/instance.h"
+
+/* What was dropped on the way in, over utcp's reasons and the port's. */
+static uint64_t drops_in(const struct dpdk *dpdk)
+{
+	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
+	uint64_t handled = utcp->in_arp + utcp->in_icmp + utcp->in_segments;
+
+	return utcp->in_frames - handled + dpdk->port->counters.oversized_in +
+	       port_missed(dpdk->port);
+}
+
+/* Payload between utcp's memory and frames, and frames between our memory and the device's where the driver copies them. */
+static uint64_t copied_bytes(const struct dpdk *dpdk)
+{
+	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
+	const struct port_counters *port = &dpdk->port->counters;
+	uint64_t bytes = utcp->in_bytes + utcp->out_bytes + dpdk->counters.copied_bytes;
+
+	if (device_traits[dpdk->port->device.kind].copies)
+		bytes += port->bytes_in + port->bytes_out;
+	return bytes;
+}
+
+void dpdk_counters(const struct tp *tp, struct tp_counters *counters_out)
+{
+	const struct dpdk *dpdk = (const struct dpdk *)tp;
+	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
+
+	*counters_out = dpdk->counters;
+	counters_out->accepts_refused = utcp->drop_tcp_full;
+	counters_out->received_bytes = utcp->in_bytes;
+	counters_out->copied_bytes = copied_bytes(dpdk);
+	counters_out->segments_out = utcp->out_segments;
+	counters_out->segments_in = utcp->in_segments;
+	counters_out->segments_resent = utcp->retransmits;
+	counters_out->bursts_out = dpdk->port->counters.bursts_out;
+	counters_out->bursts_in = dpdk->port->counters.bursts_in;
+	counters_out->drops_in = drops_in(dpdk);
+	counters_out->drops_out = dpdk->port->counters.given_up;
+}
+
+unsigned dpdk_details(const struct tp *tp, struct tp_detail *details_out, unsigned room)
+{
+	const struct dpdk *dpdk = (const struct dpdk *)tp;
+	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
+	const struct port_counters *port = &dpdk->port->counters;
+	const struct tp_detail all[] = {
+#define X(name, meaning) {#name, utcp->name},
+		UTCP_COUNTERS(X)
+#undef X
+			{"port_frames_in", port->frames_in},
+		{"port_bytes_in", port->bytes_in},
+		{"port_frames_out", port->frames_out},
+		{"port_bytes_out", port->bytes_out},
+		{"port_missed", port_missed(dpdk->port)},
+		{"port_tx_full", port->tx_full},
+		{"port_mbufs_short", port->mbufs_short},
+		{"port_mbuf_low_water", port->mbuf_low},
+		{"port_chained_in", port->chained_in},
+		{"port_oversized_in", port->oversized_in},
+		{"port_given_up", port->given_up},
+		{"link_ups", dpdk->port->link.ups},
+		{"link_downs", dpdk->port->link.downs},
+	};
+	unsigned count = sizeof(all) / sizeof(all[0]);
+
+	for (unsigned i = 0; i < count && i < room; i++)
+		details_out[i] = all[i];
+	return count;
+}

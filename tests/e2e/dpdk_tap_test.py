@@ -1,0 +1,238 @@
+#!/usr/bin/python3
+"""A foreign peer for weir's own TCP: Linux, across a tap device, in a network namespace of its own.
+
+Usage: dpdk_tap_test.py WEIR. Speaks TAP. Standard library only.
+"""
+
+import os
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+HEAD = struct.Struct("<IQQI")
+HEAD_BYTES = 24
+START_END = 3
+OPCODE_STRESS = 1
+SERVER_IP, KERNEL_IP, PORT = "10.88.7.2", "10.88.7.1", 7878
+DEADLINE_S = 30
+
+
+class Skip(Exception):
+    """A test's reason not to run here."""
+
+
+def request(number, body):
+    return HEAD.pack(20 + len(body), number, OPCODE_STRESS, START_END) + body
+
+
+def body_of(number, size):
+    return bytes((number * 31 + i) & 0xFF for i in range(size))
+
+
+class Answers:
+    """Frames received from a socket, one after the other."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.buffer = b""
+
+    def take(self, count):
+        while len(self.buffer) < count:
+            piece = self.connection.recv(65536)
+            if not piece:
+                raise AssertionError(f"the stream ended with {len(self.buffer)} of {count} bytes")
+            self.buffer += piece
+        taken, self.buffer = self.buffer[:count], self.buffer[count:]
+        return taken
+
+    def next(self):
+        length, number, opcode, flags = HEAD.unpack(self.take(HEAD_BYTES))
+        return number, opcode, flags, self.take(length - 20)
+
+
+def connect():
+    connection = socket.create_connection((SERVER_IP, PORT), timeout=DEADLINE_S)
+    connection.settimeout(DEADLINE_S)
+    return connection
+
+
+def exchange(connection, sizes):
+    """Sends all requests without waiting, then checks every answer: in order, whole, the same bytes."""
+    answers = Answers(connection)
+    connection.sendall(b"".join(request(i, body_of(i, size)) for i, size in enumerate(sizes)))
+    for i, size in enumerate(sizes):
+        number, opcode, flags, body = answers.next()
+        assert (number, opcode, flags) == (i, OPCODE_STRESS, START_END), (number, opcode, flags, i)
+        assert body == body_of(i, size), f"the body of answer {i} differs"
+
+
+def ping_is_answered(_bench):
+    if not shutil.which("ping"):
+        raise Skip("ping is not installed")
+    for size in ("0", "56", "1400"):
+        command = ["ping", "-c", "3", "-i", "0.2", "-W", "5", "-s", size, SERVER_IP]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert " 0% packet loss" in run.stdout, run.stdout + run.stderr
+
+
+def pipelined_requests_are_answered(_bench):
+    with connect() as connection:
+        exchange(connection, [256] * 64)
+        exchange(connection, [0, 1, 23, 24, 25, 1436, 1437, 5000, 0, 40000])
+
+
+def connections_stand_side_by_side(_bench):
+    connections = [connect() for _ in range(32)]
+    for connection in connections:
+        exchange(connection, [10, 300, 2000])
+    for connection in reversed(connections):
+        exchange(connection, [7])
+        connection.close()
+
+
+def large_bodies_pass(_bench):
+    with connect() as connection:
+        exchange(connection, [200000])
+
+
+def half_close_is_answered_by_the_end(_bench):
+    with connect() as connection:
+        connection.sendall(request(5, b"last"))
+        connection.shutdown(socket.SHUT_WR)
+        answers = Answers(connection)
+        assert answers.next() == (5, OPCODE_STRESS, START_END, b"last")
+        assert connection.recv(1) == b""
+
+
+def closed_ports_refuse(_bench):
+    try:
+        socket.create_connection((SERVER_IP, PORT + 1), timeout=DEADLINE_S).close()
+    except ConnectionRefusedError:
+        return
+    raise AssertionError("connecting to a closed port was not refused")
+
+
+def capture_is_sound(bench):
+    """Last, over all the packets that the other tests made."""
+    if not bench.capture:
+        raise Skip("tcpdump is not installed")
+    if not shutil.which("tshark"):
+        raise Skip("tshark is not installed")
+    bench.stop_capture()
+    options = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
+    bad = "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 || icmp.checksum.status == 0"
+
+    def count(display_filter):
+        command = ["tshark", "-n", "-r", bench.capture_path, *options, "-Y", display_filter]
+        run = subprocess.run(command, capture_output=True, text=True, check=True)
+        return run.stdout.splitlines()
+
+    assert len(count(f"tcp && ip.src == {SERVER_IP}")) > 100, "the capture misses the server's packets"
+    lines = count(bad)
+    assert not lines, "\n".join(lines[:10])
+
+
+TESTS = [
+    ("ping is answered at several sizes", ping_is_answered),
+    ("pipelined requests are answered in order", pipelined_requests_are_answered),
+    ("32 connections stand side by side", connections_stand_side_by_side),
+    ("bodies larger than any buffer pass", large_bodies_pass),
+    ("a half-closed connection gets its answer and the end", half_close_is_answered_by_the_end),
+    ("a closed port refuses", closed_ports_refuse),
+    ("the capture has no malformed packet and no bad checksum", capture_is_sound),
+]
+
+
+class Bench:
+    """The server on its tap and the capture of all that passes there."""
+
+    def __init__(self, program, folder):
+        self.interface = f"wdpdk{os.getpid() % 100000}"
+        self.capture = None
+        self.capture_path = os.path.join(folder, "tap.pcap")
+        stack = ["--stack", f"dpdk@tap:{self.interface}", "--address", f"{SERVER_IP}/24", "--hugepages", "no"]
+        command = [program, "serve", *stack, "--listen", f"{SERVER_IP}:{PORT}", "--handler", "echo"]
+        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        if not any(line.startswith("ready ") for line in iter(self.server.stdout.readline, "")):
+            raise AssertionError(self.server.stderr.read().strip() or "the server ended without a word")
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        subprocess.run(["ip", "address", "add", f"{KERNEL_IP}/24", "dev", self.interface], check=True)
+        subprocess.run(["ip", "link", "set", self.interface, "up"], check=True)
+        if shutil.which("tcpdump"):
+            self.start_capture()
+
+    def start_capture(self):
+        command = ["tcpdump", "-i", self.interface, "-U", "-s", "0", "-Z", "root", "-w", self.capture_path]
+        self.capture = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        # "listening on ..." when it has begun
+        self.capture.stderr.readline()
+
+    def stop_capture(self):
+        time.sleep(0.3)
+        self.capture.terminate()
+        self.capture.wait()
+
+    def close(self):
+        if self.capture and self.capture.poll() is None:
+            self.stop_capture()
+        self.server.terminate()
+        return self.server.wait(timeout=DEADLINE_S)
+
+
+def run_tests(program):
+    failed = 0
+    print(f"1..{len(TESTS) + 1}")
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(program, folder)
+        for number, (name, test) in enumerate(TESTS, 1):
+            try:
+                test(bench)
+                print(f"ok {number} - {name}", flush=True)
+            except Skip as reason:
+                print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+            except (AssertionError, OSError, subprocess.SubprocessError) as error:
+                failed += 1
+                print(f"not ok {number} - {name}", flush=True)
+                print("".join(f"# {line}\n" for line in f"{type(error).__name__}: {error}".splitlines()))
+        status = bench.close()
+        good = status == 0
+        print(f"{'ok' if good else 'not ok'} {len(TESTS) + 1} - the server ends cleanly when told to")
+        if not good:
+            print(f"# exit status {status}: {bench.server.stderr.read()}")
+    return 1 if failed or not good else 0
+
+
+def missing():
+    """Why this host cannot run the tests; None if it can."""
+    if os.geteuid() != 0:
+        return "making a network namespace takes root"
+    if not os.path.exists("/dev/net/tun"):
+        return "/dev/net/tun is missing"
+    if not shutil.which("unshare") or not shutil.which("ip"):
+        return "unshare (util-linux) and ip (iproute2) are needed"
+    return None
+
+
+def main():
+    program = os.path.abspath(sys.argv[1])
+    reason = missing()
+    if reason:
+        print(f"1..0 # SKIP {reason}")
+        return 0
+    if "--inside" not in sys.argv:
+        # a namespace that ends with this process, whatever becomes of it
+        command = ["unshare", "--net", sys.executable, os.path.abspath(__file__), program, "--inside"]
+        return subprocess.run(command, check=False).returncode
+    try:
+        return run_tests(program)
+    except AssertionError as reason:
+        print(f"Bail out! {reason}")
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

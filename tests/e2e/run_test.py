@@ -1,0 +1,437 @@
+#!/usr/bin/python3
+"""`weir run` from the outside: whole results, named faults, nothing left behind. Speaks TAP.
+
+usage: run_test.py WEIR [SUBSTRING...]
+"""
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+
+DEADLINE_S = 60
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EXPERIMENT = {
+    "schema": "weir.experiment/1",
+    "name": "tiny",
+    "fixed": {"stack": "epoll@loopback", "connections": 4, "request_bytes": 32},
+    "factors": {"delivery": ["immediate", "coalesce"], "depth": [4]},
+    "runs": 1,
+    "warmup": "100ms",
+    "duration": "300ms",
+}
+
+
+class Skip(Exception):
+    """The host cannot show this; the text says why."""
+
+
+class Bench:
+    """A folder for one test, and `weir run` in it."""
+
+    def __init__(self, weir, folder):
+        self.weir = weir
+        self.folder = folder
+        self.output = os.path.join(folder, "out")
+
+    def experiment(self, **changes):
+        folder = os.path.join(self.folder, "experiment")
+        os.makedirs(folder, exist_ok=True)
+        text = json.dumps({**EXPERIMENT, **changes}, indent=1)
+        self.write(os.path.join(folder, "experiment.json"), text)
+        return folder
+
+    @staticmethod
+    def write(path, text):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def command(self, *arguments):
+        lock = os.path.join(self.folder, "lock")
+        flags = ["--output", self.output, "--lock", lock, "--no-report"]
+        return [self.weir, "run", *arguments, *flags]
+
+    def run(self, *arguments, **options):
+        return subprocess.run(self.command(*arguments), capture_output=True, text=True,
+                              timeout=DEADLINE_S, check=False, **options)
+
+    def start(self, *arguments):
+        return subprocess.Popen(self.command(*arguments), stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def made(self):
+        return sorted(os.listdir(self.output)) if os.path.isdir(self.output) else []
+
+    def sample_file(self, sample_id, name):
+        """The text of a file of a sample in the directory being made; "" if it is not there yet."""
+        for result in self.made():
+            samples = os.path.join(self.output, result, "samples")
+            for sample in os.listdir(samples) if os.path.isdir(samples) else []:
+                path = os.path.join(samples, sample, name)
+                if sample.startswith(sample_id) and os.path.exists(path):
+                    with open(path, encoding="utf-8") as file:
+                        return file.read()
+        return ""
+
+    def await_measuring(self, sample_id):
+        """Waits until the sample's client measures; the server's process id from its ready line."""
+        wait_for(lambda: "phase measure\n" in self.sample_file(sample_id, "client.log"))
+        return ready_of(self.sample_file(sample_id, "server.log"))["pid"]
+
+
+def wait_for(condition, deadline_s=DEADLINE_S):
+    end = time.monotonic() + deadline_s
+    while not condition():
+        assert time.monotonic() < end, "nothing happened in time"
+        time.sleep(0.01)
+
+
+def ready_of(log):
+    return json.loads(re.search(r"^ready (\{.*\})$", log, re.M).group(1))
+
+
+def read_json(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def results_path(outcome):
+    """The path in the last line of a run's output."""
+    last = outcome.stdout.splitlines()[-1]
+    assert last.startswith("results: "), (last, outcome.stderr)
+    return last[len("results: "):]
+
+
+def read_results(path):
+    with open(os.path.join(path, "results.jsonl"), encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def is_alive(pid):
+    """Whether a process runs; a zombie that nobody has waited for yet does not."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except FileNotFoundError:
+        return False
+
+
+def grounds_of(pid):
+    return [name for name in os.listdir("/tmp") if name.startswith(f"weir-run-{pid}-")]
+
+
+def children_of(pid):
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="utf-8") as file:
+        return [int(word) for word in file.read().split()]
+
+
+def check_hashes(path):
+    """Every file but the manifest is in it with its size and digest, and nothing else is."""
+    listed = {}
+    for entry in read_json(path, "manifest.json")["files"]:
+        with open(os.path.join(path, entry["path"]), "rb") as file:
+            content = file.read()
+        assert len(content) == entry["bytes"], entry
+        assert hashlib.sha256(content).hexdigest() == entry["sha256"], entry
+        listed[entry["path"]] = True
+    there = {os.path.relpath(os.path.join(folder, name), path)
+             for folder, _, names in os.walk(path) for name in names}
+    assert there - {"manifest.json"} == set(listed), there ^ set(listed)
+
+
+def check_sample(result, plan_sample):
+    """A valid sample has every number that epoll can have, and says why it lacks the others."""
+    assert result["schema"] == "weir.sample/1"
+    assert result["valid"] is True and result["invalid_reasons"] == [], result["invalid_reasons"]
+    assert result["sample_id"] == plan_sample["sample_id"]
+    assert result["variant"] == plan_sample["variant"]
+    assert result["completed"] > 0 and result["failed"] == 0
+    assert result["latency_us"]["service"]["n"] == result["completed"]
+    assert result["server"]["responses_per_write"] == (4 if "coalesce" in result["variant"] else 1)
+    assert result["server"]["busy_us_per_request"] > 0
+    assert result["other_busy_cpus"] >= 0
+    assert result["cell"]["wait"] == "block" and result["cell"]["depth"] == 4
+    assert not set(result["pins"]["server_cpus"]) & set(result["pins"]["client_cpus"])
+    for part in (result, result["server"], result["client"], result["cell"], result["latency_us"]):
+        for name, value in part.items():
+            assert value is not None or part[name + "_reason"], name
+
+
+def whole_result(bench):
+    folder = bench.experiment(runs=2)
+    outcome = bench.run(folder)
+    assert outcome.returncode == 0, outcome.stderr
+    path = results_path(outcome)
+    assert bench.made() == [os.path.basename(path)]
+    assert re.fullmatch(r"\d{8}T\d{6}Z-tiny-[A-Za-z0-9-]+", os.path.basename(path)), path
+    with open(os.path.join(folder, "experiment.json"), "rb") as ours, \
+            open(os.path.join(path, "experiment.json"), "rb") as copy:
+        assert ours.read() == copy.read()
+    plan, results = read_json(path, "plan.json"), read_results(path)
+    assert [r["order_index"] for r in results] == [0, 1, 2, 3]
+    order = ["immediate.d4", "coalesce.d4", "coalesce.d4", "immediate.d4"]
+    assert [r["variant"] for r in results] == order
+    for result, sample in zip(results, plan["samples"]):
+        check_sample(result, sample)
+        assert read_json(path, sample["folder"], "result.json") == result
+    for name in ("host.json", "host-after.json", "build.json", "summary.json"):
+        read_json(path, name)
+    assert read_json(path, "summary.json")["valid"] == 4
+    check_hashes(path)
+
+
+def dpdk_result(bench):
+    listed = subprocess.run([bench.weir, "stacks", "--json"], capture_output=True, check=True)
+    stacks = json.loads(listed.stdout)["stacks"]
+    absent = next(stack["absent"] for stack in stacks if stack["name"] == "dpdk")
+    if absent:
+        raise Skip(absent)
+    folder = bench.experiment(fixed={"stack": "dpdk@memif", "connections": 4})
+    outcome = bench.run(folder)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    results = read_results(results_path(outcome))
+    assert [r["valid"] for r in results] == [True, True]
+    assert results[0]["cell"]["wait"] == "spin" and results[0]["cell"]["hugepages"] in (True, False)
+    assert results[0]["server"]["segments_out"] > 0 and results[0]["server"]["bursts_out"] > 0
+
+
+def killed_server(bench):
+    folder = bench.experiment(runs=2, duration="1s")
+    with bench.start(folder) as runner:
+        os.kill(bench.await_measuring("s0002"), signal.SIGKILL)
+        stdout, stderr = runner.communicate(timeout=DEADLINE_S)
+    assert runner.returncode == 3, stderr
+    path = stdout.splitlines()[-1][len("results: "):]
+    results = read_results(path)
+    assert [r["valid"] for r in results] == [True, False, True, True]
+    reasons = results[1]["invalid_reasons"]
+    assert "killed by signal 9 (Killed) in the client's phase `measure`" in reasons[0], reasons
+    assert "the client ended with status 3 in its phase `" in reasons[1], reasons
+    assert results[1]["server"]["writes"] is None and results[1]["server"]["writes_reason"]
+    check_hashes(path)
+
+
+def stopped_server(bench):
+    folder = bench.experiment(factors={"depth": [4]}, duration="1s")
+    with bench.start(folder) as runner:
+        server = bench.await_measuring("s0001")
+        os.kill(server, signal.SIGSTOP)
+        stdout, stderr = runner.communicate(timeout=DEADLINE_S)
+    assert runner.returncode == 3, stderr
+    assert not is_alive(server)
+    reasons = read_results(stdout.splitlines()[-1][len("results: "):])[0]["invalid_reasons"]
+    assert any("did not stop within 5 s" in reason for reason in reasons), reasons
+
+
+def failing_client(bench):
+    fixed = {"stack": "epoll@loopback", "connections": 100}
+    folder = bench.experiment(fixed=fixed, factors={"depth": [1]})
+    outcome = bench.run(folder, preexec_fn=lambda: limit_files(60))
+    assert outcome.returncode == 3, outcome.stdout + outcome.stderr
+    result = read_results(results_path(outcome))[0]
+    assert result["valid"] is False
+    assert "the client ended with status 3" in result["invalid_reasons"][0], result
+    assert "Too many open files" in result["invalid_reasons"][0], result
+    assert not any("snapshots" in reason for reason in result["invalid_reasons"]), result
+
+
+def limit_files(count):
+    import resource
+    resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+
+def malformed(bench):
+    folder = bench.experiment()
+    file = os.path.join(folder, "experiment.json")
+    for text, expected in (
+            ('{\n "name": "x",\n}', f"{file}:3:1: "),
+            (json.dumps({**EXPERIMENT, "durration": "1s"}),
+             "unknown key 'durration'; did you mean 'duration'?"),
+            (json.dumps({**EXPERIMENT, "runs": -1}),
+             "'runs' is -1; accepted: a whole number from 1 to 1000")):
+        bench.write(file, text)
+        outcome = bench.run(folder)
+        assert outcome.returncode == 4, outcome.stdout
+        assert expected in outcome.stderr, outcome.stderr
+        assert "nothing was run: 1 problem\n" in outcome.stderr, outcome.stderr
+    os.unlink(file)
+    outcome = bench.run(folder)
+    assert outcome.returncode == 4 and "No such file or directory" in outcome.stderr, outcome.stderr
+    assert bench.made() == []
+
+
+def wrong_command_line(bench):
+    folder = bench.experiment()
+    for arguments, expected in (
+            ((folder, "--sett", "depth=1"), "did you mean '--set'?"),
+            ((folder, "--set", "depht=1"), "--set depht=1: unknown key 'depht'"),
+            ((folder, "--set", "depth"), "--set: 'depth' is not accepted"),
+            ((folder, folder), "one DIR is wanted"),
+            ((), "DIR is missing")):
+        outcome = bench.run(*arguments)
+        assert outcome.returncode == 4 and expected in outcome.stderr, (arguments, outcome.stderr)
+    assert bench.made() == []
+
+
+def dry_run(bench):
+    outcome = bench.run(bench.experiment(), "--dry-run", "--set", "depth=7", "--set", "duration=2s")
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.count("--depth 7 ") == 2, outcome.stdout
+    assert outcome.stdout.count("--duration 2s ") == 2, outcome.stdout
+    assert bench.made() == [] and not os.path.exists(os.path.join(bench.folder, "lock"))
+
+
+def full_disk(bench):
+    if os.geteuid() != 0:
+        raise Skip("only root may mount a small file system")
+    folder = bench.experiment(runs=20)
+    os.mkdir(bench.output)
+    mount = ["mount", "-t", "tmpfs", "-o", "size=160k", "weir-test", bench.output]
+    subprocess.run(mount, check=True)
+    try:
+        outcome = bench.run(folder)
+        made = bench.made()
+    finally:
+        subprocess.run(["umount", bench.output], check=True)
+    assert outcome.returncode == 4, outcome.stdout + outcome.stderr
+    assert "No space left on device" in outcome.stderr, outcome.stderr
+    assert len(made) == 1 and made[0].endswith(".partial"), made
+    assert "results: " not in outcome.stdout
+
+
+def unwritable_output(bench):
+    bench.write(bench.output, "a file, not a folder")
+    outcome = bench.run(bench.experiment())
+    assert outcome.returncode == 4, outcome.stderr
+    assert "cannot make a result directory" in outcome.stderr, outcome.stderr
+    assert "--output" in outcome.stderr
+
+
+def interrupted(bench):
+    for signal_number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with bench.start(bench.experiment(duration="20s")) as runner:
+            bench.await_measuring("s0001")
+            children = children_of(runner.pid)
+            assert len(children) == 2, children
+            runner.send_signal(signal_number)
+            _, stderr = runner.communicate(timeout=DEADLINE_S)
+        assert runner.returncode == 128 + signal_number, (runner.returncode, stderr)
+        assert not any(is_alive(pid) for pid in children)
+        assert grounds_of(runner.pid) == []
+        made = bench.made()
+        assert len(made) == 1 and made[0].endswith(".partial") and made[0] in stderr, (made, stderr)
+        assert "INCOMPLETE.txt" in os.listdir(os.path.join(bench.output, made[0]))
+        shutil.rmtree(bench.output)
+
+
+def killed_runner(bench):
+    folder = bench.experiment(duration="20s")
+    with bench.start(folder) as runner:
+        bench.await_measuring("s0001")
+        children = children_of(runner.pid)
+        runner.kill()
+    assert len(children) == 2, children
+    wait_for(lambda: not any(is_alive(pid) for pid in children))
+    assert len(grounds_of(runner.pid)) == 1
+    outcome = bench.run(folder, "--set", "duration=100ms")
+    assert outcome.returncode == 0, outcome.stderr
+    assert grounds_of(runner.pid) == []
+
+
+def report_follows(bench):
+    """With a report if there can be one; without, the samples count all the same."""
+    arguments = bench.command(bench.experiment(factors={"depth": [1, 2]}))[:-1]
+    lost = subprocess.run(arguments, capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={**os.environ, "WEIR_ROOT": "/nonexistent"}, check=False)
+    assert lost.returncode == 0 and "NO REPORT" in lost.stderr, lost.stderr
+    check_hashes(results_path(lost))
+    if not os.path.exists(os.path.join(ROOT, "analysis", "report.py")):
+        raise Skip("this tree has no analysis/")
+    made = subprocess.run(arguments, capture_output=True, text=True, timeout=DEADLINE_S,
+                          env={**os.environ, "WEIR_ROOT": ROOT}, check=False)
+    assert made.returncode == 0, made.stderr
+    if "packages are missing" in made.stderr:
+        raise Skip(made.stderr.strip())
+    assert os.path.exists(os.path.join(results_path(made), "report.html")), made.stderr
+    check_hashes(results_path(made))
+
+
+def doctor_knows(bench):
+    outcome = subprocess.run([bench.weir, "doctor", "--json"], capture_output=True, check=False)
+    found = json.loads(outcome.stdout)
+    missing = [check for check in found["checks"] if check["state"] == "missing"]
+    assert found["can_run_first_look"] == (not missing)
+    assert outcome.returncode == (4 if missing else 0)
+    assert {"cores", "numa", "hugepages", "stack"} <= {check["name"] for check in found["checks"]}
+    for check in found["checks"]:
+        assert check["state"] in ("ok", "note", "missing") and check["found"], check
+        assert check["state"] == "ok" or check["mend"], check
+
+
+def two_at_once(bench):
+    folder = bench.experiment(duration="20s")
+    with bench.start(folder) as runner:
+        bench.await_measuring("s0001")
+        outcome = bench.run(folder)
+        runner.send_signal(signal.SIGINT)
+        runner.communicate(timeout=DEADLINE_S)
+    assert outcome.returncode == 4, outcome.stdout
+    holder = f"another measurement is running on this host: pid {runner.pid}, "
+    assert holder in outcome.stderr, outcome.stderr
+
+
+TESTS = (
+    ("an experiment ends in a whole, hashed result directory", whole_result),
+    ("dpdk over memif is measured like any other stack", dpdk_result),
+    ("a server killed in the measured window invalidates its sample alone", killed_server),
+    ("a server that hangs is killed and its sample invalid", stopped_server),
+    ("a client that fails makes the sample invalid with its last words", failing_client),
+    ("a malformed experiment is refused by file, line and column", malformed),
+    ("a wrong command line is refused with what was meant", wrong_command_line),
+    ("a dry run prints the plan and leaves nothing", dry_run),
+    ("a full disk ends the run and leaves nothing that reads as whole", full_disk),
+    ("a report follows if it can, and its lack is said loudly", report_follows),
+    ("doctor finds out whether first-look can run, and how to mend what is missing", doctor_knows),
+    ("an output that is no folder is refused", unwritable_output),
+    ("an interrupt ends both children and keeps what there is as partial", interrupted),
+    ("a killed runner takes its children along and the next cleans up", killed_runner),
+    ("a second run at the same time is refused and told who holds the host", two_at_once),
+)
+
+
+def run_one(weir, number, name, test):
+    """Runs one test and prints its TAP line; whether it passed."""
+    folder = tempfile.mkdtemp(prefix="weir-run-test-")
+    try:
+        test(Bench(weir, folder))
+    except Skip as reason:
+        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+    except Exception:  # whatever it is, the other tests are to run
+        print(f"not ok {number} - {name}")
+        for line in traceback.format_exc().splitlines():
+            print(f"# {line}", flush=True)
+        return False
+    else:
+        print(f"ok {number} - {name}", flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return True
+
+
+def main():
+    weir, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    chosen = [test for test in TESTS if not wanted or any(word in test[0] for word in wanted)]
+    passed = [run_one(weir, number, *test) for number, test in enumerate(chosen, 1)]
+    print(f"1..{len(chosen)}")
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

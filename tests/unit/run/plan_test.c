@@ -1,0 +1,242 @@
+#include "apps/common/stack.h"
+#include "apps/run/plan.h"
+#include "tests/support/suite.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct experiment *read_text(const char *text)
+{
+	char path[] = "/tmp/weir-plan-XXXXXX";
+	struct problems problems = {0};
+	struct experiment *experiment = NULL;
+	int fd = mkstemp(path);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_FATAL(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	CU_ASSERT_EQUAL_FATAL(experiment_read(path, NULL, 0, &experiment, &problems), 0);
+	unlink(path);
+	return experiment;
+}
+
+/* A host of two cores. */
+static struct topology two_cores = {
+	.cpus = {.count = 2, .cpu = {0, 1}}, .core = {0, 1}, .cores = 2};
+static const struct plan_ground ground = {&two_cores, "/tmp/ground", 20000};
+
+static struct plan *make(const struct experiment *experiment)
+{
+	struct problems problems = {0};
+	struct plan *plan = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(plan_make(experiment, &ground, &plan, &problems), 0);
+	return plan;
+}
+
+#define HEAD                                                               \
+	"{\"schema\": \"weir.experiment/1\", \"name\": \"x\", \"fixed\": " \
+	"{\"stack\": \"epoll@loopback\", \"connections\": 4},"
+
+static void spans_the_grid_without_what_is_excluded(void)
+{
+	struct experiment *experiment = read_text(
+		HEAD
+		"\"factors\": {\"delivery\": [\"immediate\", \"flush-at:512\"], \"depth\": [1, 8, "
+		"32]},"
+		"\"excludes\": [{\"delivery\": \"flush-at:512\", \"depth\": 1}, {\"depth\": 32}]}");
+	static const char *const variants[] = {"immediate.d1", "immediate.d8", "flush-at-512.d8"};
+	struct plan *plan = make(experiment);
+
+	CU_ASSERT_EQUAL_FATAL(plan->cell_count, 3);
+	for (unsigned i = 0; i < 3; i++)
+		CU_ASSERT_STRING_EQUAL(plan->cells[i].variant, variants[i]);
+	CU_ASSERT_EQUAL(plan->sample_count, 3);
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
+static void expect_order(enum experiment_order order, unsigned runs, unsigned run, unsigned cells,
+			 const unsigned *expected)
+{
+	unsigned got[16];
+
+	plan_order(order, 1, runs, run, cells, got);
+	CU_ASSERT_EQUAL(memcmp(got, expected, cells * sizeof(*expected)), 0);
+}
+
+static void rotates_from_run_to_run(void)
+{
+	expect_order(EXPERIMENT_ROTATE, 3, 0, 6, (unsigned[]){0, 1, 2, 3, 4, 5});
+	expect_order(EXPERIMENT_ROTATE, 3, 1, 6, (unsigned[]){2, 3, 4, 5, 0, 1});
+	expect_order(EXPERIMENT_ROTATE, 3, 2, 6, (unsigned[]){4, 5, 0, 1, 2, 3});
+	/* More runs than cells: one further each time, around and around. */
+	expect_order(EXPERIMENT_ROTATE, 5, 4, 3, (unsigned[]){1, 2, 0});
+	expect_order(EXPERIMENT_ROTATE, 5, 1, 1, (unsigned[]){0});
+}
+
+static void shuffles_by_the_seed(void)
+{
+	unsigned first[12], again[12], other_run[12], other_seed[12];
+
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		unsigned seen = 0;
+
+		plan_order(EXPERIMENT_SHUFFLE, seed, 3, 0, 12, first);
+		plan_order(EXPERIMENT_SHUFFLE, seed, 3, 0, 12, again);
+		plan_order(EXPERIMENT_SHUFFLE, seed, 3, 1, 12, other_run);
+		plan_order(EXPERIMENT_SHUFFLE, seed + 1, 3, 0, 12, other_seed);
+		for (unsigned i = 0; i < 12; i++)
+			seen |= 1u << first[i];
+		CU_ASSERT_EQUAL(seen, 0xFFF);
+		CU_ASSERT_EQUAL(memcmp(first, again, sizeof(first)), 0);
+		CU_ASSERT_NOT_EQUAL(memcmp(first, other_run, sizeof(first)), 0);
+		CU_ASSERT_NOT_EQUAL(memcmp(first, other_seed, sizeof(first)), 0);
+	}
+}
+
+static void every_cell_once_a_run(void)
+{
+	struct experiment *experiment =
+		read_text(HEAD "\"factors\": {\"depth\": [1, 8, 32]}, \"runs\": 4}");
+	struct plan *plan = make(experiment);
+
+	CU_ASSERT_EQUAL_FATAL(plan->sample_count, 12);
+	for (unsigned run = 1; run <= 4; run++) {
+		unsigned seen = 0;
+
+		for (unsigned i = 0; i < 12; i++)
+			if (plan->samples[i].run == run)
+				seen |= 1u << (plan->samples[i].cell - plan->cells);
+		CU_ASSERT_EQUAL(seen, 7);
+	}
+	CU_ASSERT_STRING_EQUAL(plan->samples[0].id, "s0001");
+	CU_ASSERT_STRING_EQUAL(plan->samples[11].id, "s0012");
+	CU_ASSERT_EQUAL(plan->samples[11].order_index, 11);
+	CU_ASSERT_STRING_EQUAL(plan->samples[0].folder, "samples/s0001-d1");
+	CU_ASSERT_STRING_EQUAL(plan->samples[3].cell->variant, "d8");
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
+/* The arguments joined by blanks. */
+static void expect_argv(const json_t *argv, const char *expected)
+{
+	char text[1024] = "";
+	size_t index;
+	json_t *argument;
+
+	json_array_foreach((json_t *)argv, index, argument)
+	{
+		strcat(text, index ? " " : "");
+		strcat(text, json_string_value(argument));
+	}
+	CU_ASSERT_STRING_EQUAL(text, expected);
+	if (strcmp(text, expected) != 0)
+		printf("# expected: %s\n# got:      %s\n", expected, text);
+}
+
+static void says_all_to_both_sides(void)
+{
+	struct experiment *experiment = read_text(
+		HEAD "\"factors\": {\"depth\": [8]}, \"warmup\": \"0.5s\", \"duration\": \"2s\"}");
+	struct plan *plan = make(experiment);
+
+	expect_argv(plan->samples[0].server_argv, "weir serve --stack epoll@loopback --workers 1 "
+						  "--cpus 0 --wait block --hugepages auto "
+						  "--handler respond --response-bytes 64 --listen "
+						  "127.0.0.1:20000 --delivery immediate "
+						  "--conn-max 1024");
+	expect_argv(
+		plan->samples[0].client_argv,
+		"weir load --stack epoll@loopback --workers 1 --cpus 1 --wait block --hugepages "
+		"auto "
+		"--handler respond --response-bytes 64 --connect 127.0.0.1:20000 --connections 4 "
+		"--depth 8 --request-bytes 256 --refill window --warmup 0.5s --duration 2s "
+		"--json samples/s0001-d8/client.json --metrics samples/s0001-d8/metrics.jsonl "
+		"--hgrm samples/s0001-d8/latency.hgrm");
+	CU_ASSERT_PTR_NOT_NULL(plan->degraded);
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
+/* Enough for both sides or for neither; a stack without a use for them is not asked. */
+static void hugepages_are_shared_or_left(void)
+{
+	static const char text[] = "{\"schema\": \"weir.experiment/1\", \"name\": \"x\", "
+				   "\"fixed\": {\"stack\": \"dpdk@memif\"}}";
+	struct plan_ground rich = ground, poor = ground;
+	struct problems problems = {0};
+	struct experiment *experiment = read_text(text);
+	uint32_t capabilities;
+	struct tp_error error;
+	struct plan *plan;
+
+	if (link_capabilities(link_find("dpdk@memif"), &capabilities, &error) < 0) {
+		suite_skip("%s", error.text);
+		experiment_free(experiment);
+		return;
+	}
+	rich.hugepages_free_kib = 2 * STACK_HUGEPAGES_KIB;
+	poor.hugepages_free_kib = 2 * STACK_HUGEPAGES_KIB - 1;
+	CU_ASSERT_EQUAL_FATAL(plan_make(experiment, &rich, &plan, &problems), 0);
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].cell.of[SETTING_HUGEPAGES].word, "yes");
+	plan_free(plan);
+	CU_ASSERT_EQUAL_FATAL(plan_make(experiment, &poor, &plan, &problems), 0);
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].cell.of[SETTING_HUGEPAGES].word, "no");
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].variant, "dpdk@memif");
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
+static void an_echo_answers_with_the_request(void)
+{
+	struct experiment *experiment =
+		read_text(HEAD "\"factors\": {\"request_bytes\": [100], \"handler\": [\"echo\"]}}");
+	struct plan *plan = make(experiment);
+
+	CU_ASSERT_EQUAL(plan->cells[0].cell.of[SETTING_RESPONSE_BYTES].number, 100);
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].variant, "q100.echo");
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
+static void expect_refusal(const char *text, const char *expected)
+{
+	struct experiment *experiment = read_text(text);
+	struct problems problems = {0};
+	struct plan *plan = NULL;
+
+	CU_ASSERT(plan_make(experiment, &ground, &plan, &problems) < 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, expected));
+	CU_ASSERT_EQUAL(problems.count, 1);
+	experiment_free(experiment);
+}
+
+static void refuses_what_cannot_be_measured(void)
+{
+	expect_refusal(
+		HEAD "\"factors\": {\"depth\": [1], \"workers\": [2]}}",
+		"d1.w2: 2 server and 2 client workers need 4 CPUs, but this process may use 2");
+	expect_refusal(HEAD "\"factors\": {\"depth\": [1]}, \"excludes\": [{\"depth\": 1}]}",
+		       "every cell is excluded");
+	expect_refusal(
+		HEAD "\"factors\": {\"depth\": [1024], \"request_bytes\": [16777196]}}",
+		"d1024.q16777196: a window of depth 1024 of 16777196-byte requests is larger");
+}
+
+static const struct suite_test tests[] = {
+	{"factors span a grid without what is excluded", spans_the_grid_without_what_is_excluded},
+	{"each run begins further on in the list of cells", rotates_from_run_to_run},
+	{"a shuffle is each run's own and repeats with its seed", shuffles_by_the_seed},
+	{"every cell is measured once a run", every_cell_once_a_run},
+	{"both sides are told everything", says_all_to_both_sides},
+	{"hugepages are for both sides or for neither", hugepages_are_shared_or_left},
+	{"an echo's response is as long as its request", an_echo_answers_with_the_request},
+	{"what cannot be measured here is refused before anything runs",
+	 refuses_what_cannot_be_measured},
+};
+
+SUITE_MAIN("run plan", tests)

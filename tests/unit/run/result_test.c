@@ -1,0 +1,222 @@
+#include "apps/run/result.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_t *parse(const char *text)
+{
+	json_error_t error;
+	json_t *json = json_loads(text, 0, &error);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(json);
+	return json;
+}
+
+static const char before_text[] = "{\"now_ns\": 1000000000, \"transport\": {\"writes\": 100, "
+				  "\"written_bytes\": 8800, \"polls\": 10,"
+				  " \"empty_polls\": 5, \"syscalls\": null, \"copied_bytes\": "
+				  "1000, \"largest_write_bytes\": 704},"
+				  " \"details\": {\"reads\": 7}, \"server\": {\"requests\": 800, "
+				  "\"responses\": 800, \"errors\": 0},"
+				  " \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
+				  "\"system_us\": 20, \"rss_kib\": 100,"
+				  " \"rss_peak_kib\": 110, \"voluntary_switches\": 9}, \"cpu\": "
+				  "{\"softirq_us\": 0, \"steal_us\": 0}}";
+static const char after_text[] = "{\"now_ns\": 3000000000, \"transport\": {\"writes\": 300, "
+				 "\"written_bytes\": 149600, \"polls\": 50,"
+				 " \"empty_polls\": 15, \"syscalls\": null, \"copied_bytes\": "
+				 "5000, \"largest_write_bytes\": 704},"
+				 " \"details\": {\"reads\": 17}, \"server\": {\"requests\": 2400, "
+				 "\"responses\": 2400, \"errors\": 0},"
+				 " \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
+				 "510, \"system_us\": 1020, \"rss_kib\": 130,"
+				 " \"rss_peak_kib\": 140, \"voluntary_switches\": 9}, \"cpu\": "
+				 "{\"softirq_us\": 100, \"steal_us\": 0}}";
+
+static void expect_number(const json_t *from, const char *name, double expected)
+{
+	const json_t *value = json_object_get(from, name);
+
+	CU_ASSERT_FATAL(json_is_number(value));
+	CU_ASSERT(fabs(json_number_value(value) - expected) < 1e-9);
+}
+
+static void expect_unknown(const json_t *from, const char *name, const char *reason)
+{
+	char key[96];
+	const char *got;
+
+	snprintf(key, sizeof(key), "%s_reason", name);
+	got = json_string_value(json_object_get(from, key));
+	CU_ASSERT(json_is_null(json_object_get(from, name)));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	CU_ASSERT_PTR_NOT_NULL(strstr(got, reason));
+}
+
+static void takes_the_difference(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text);
+	json_t *server = result_server(before, after, 2);
+
+	expect_number(server, "requests", 1600);
+	expect_number(server, "writes", 200);
+	expect_number(server, "bytes_per_write", 704);
+	expect_number(server, "responses_per_write", 8);
+	expect_number(server, "busy_us_per_request", 1.0);
+	expect_number(server, "os_cpu_us_per_request", 1.0);
+	expect_number(server, "core_us_per_request", 2500);
+	expect_number(server, "window_s", 2);
+	expect_number(server, "empty_poll_share", 0.25);
+	expect_number(server, "copied_bytes_per_request", 2.5);
+	expect_number(server, "voluntary_switches", 0);
+	expect_number(server, "rss_start_kib", 100);
+	expect_number(server, "rss_end_kib", 130);
+	expect_number(server, "rss_peak_kib", 140);
+	expect_number(server, "largest_write_bytes", 704);
+	expect_number(json_object_get(server, "details"), "reads", 10);
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void an_unknown_is_not_a_zero(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text);
+	json_t *server = result_server(before, after, 1);
+
+	expect_unknown(server, "syscalls", "not counted");
+	expect_unknown(server, "segments_out", "not counted");
+	expect_unknown(server, "syscalls_per_request", "not counted");
+	json_decref(server);
+	server = result_server(NULL, after, 1);
+	expect_unknown(server, "writes", "snapshots");
+	expect_unknown(server, "os_cpu_us_per_request", "snapshots");
+	expect_unknown(server, "rss_start_kib", "snapshots");
+	expect_number(server, "rss_end_kib", 130);
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void nothing_is_divided_by_nothing(void)
+{
+	json_t *before = parse(before_text);
+	json_t *server = result_server(before, before, 1);
+
+	expect_number(server, "writes", 0);
+	expect_unknown(server, "responses_per_write", "none in the window");
+	expect_unknown(server, "core_us_per_request", "none in the window");
+	json_decref(server);
+	json_decref(before);
+}
+
+static void a_counter_that_shrinks_is_not_believed(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text);
+	json_t *server = result_server(after, before, 1);
+
+	expect_unknown(server, "writes", "went backwards");
+	expect_unknown(server, "busy_us_per_request", "went backwards");
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
+/* A sample's result from these parts. */
+static json_t *make(json_t *reasons, json_t *client, json_t *before, json_t *after)
+{
+	static const char ready_text[] = "{\"wait\": \"spin\", \"hugepages\": true}";
+	static struct plan_cell cell = {.variant = "epoll@loopback.d1"};
+	static const struct plan_sample sample = {.id = "s0001", .run = 1, .cell = &cell};
+	json_t *ready = parse(ready_text), *result;
+	struct setting_value value;
+
+	for (unsigned id = 0; id < SETTING_COUNT; id++)
+		cell.cell.of[id] = setting_default(id, &value)
+					   ? value
+					   : (struct setting_value){.word = "epoll@loopback"};
+	result = result_make(&(struct result_parts){
+		.sample = &sample,
+		.reasons = reasons,
+		.started_at = "2026-01-01T00:00:00Z",
+		.ready_ms = 1.5,
+		.ready = ready,
+		.before = before,
+		.after = after,
+		.client = client,
+		.other_busy_cpus = -1,
+	});
+	json_decref(ready);
+	return result;
+}
+
+static void a_whole_sample_is_valid(void)
+{
+	json_t *client =
+		parse("{\"completed\": 10, \"failed\": 0, \"failures\": [], \"elapsed_s\": 2.0,"
+		      " \"effective_rps\": 5.0, \"latency_us\": {\"service\": {\"p50\": 3.0},"
+		      " \"intended\": null, \"intended_reason\": \"n is 0\"},"
+		      " \"client\": {\"busy_share\": 0.5, \"saturated\": false}}");
+	json_t *reasons = json_array(), *before = parse(before_text), *after = parse(after_text);
+	json_t *result = make(reasons, client, before, after);
+	const json_t *latency = json_object_get(result, "latency_us");
+	const json_t *cell = json_object_get(result, "cell");
+
+	CU_ASSERT(json_is_true(json_object_get(result, "valid")));
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(result, "invalid_reasons")), 0);
+	expect_number(result, "completed", 10);
+	expect_number(json_object_get(latency, "service"), "p50", 3);
+	expect_unknown(latency, "intended", "n is 0");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(cell, "wait")), "spin");
+	expect_unknown(result, "other_busy_cpus", "could not be read");
+	CU_ASSERT(json_is_true(json_object_get(cell, "hugepages")));
+	json_decref(result);
+	json_decref(reasons);
+	json_decref(client);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void expect_invalid(const char *client_text, bool snapshots, const char *reason)
+{
+	json_t *client = client_text ? parse(client_text) : NULL;
+	json_t *before = snapshots ? parse(before_text) : NULL;
+	json_t *after = snapshots ? parse(after_text) : NULL;
+	json_t *reasons = json_array(), *result = make(reasons, client, before, after);
+	const char *got =
+		json_string_value(json_array_get(json_object_get(result, "invalid_reasons"), 0));
+
+	CU_ASSERT(json_is_false(json_object_get(result, "valid")));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	CU_ASSERT_STRING_EQUAL(got, reason);
+	json_decref(result);
+	json_decref(reasons);
+	json_decref(client);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void what_is_lacking_makes_it_invalid(void)
+{
+	expect_invalid(NULL, true, "the client left no result");
+	expect_invalid("{\"completed\": 0}", true,
+		       "no request was completed in the measured window");
+	expect_invalid("{\"completed\": 9}", false,
+		       "the server's snapshots of the measured window are lacking");
+	expect_invalid("{\"completed\": 9, \"failures\": [{\"kind\": \"lost\", \"count\": 3, "
+		       "\"text\": \"connection 4 was reset\"}]}",
+		       true, "lost (3): connection 4 was reset");
+}
+
+static const struct suite_test tests[] = {
+	{"everything is of the window between two snapshots", takes_the_difference},
+	{"what is not counted is null with a reason", an_unknown_is_not_a_zero},
+	{"a ratio to nothing is null with a reason", nothing_is_divided_by_nothing},
+	{"a counter that shrinks is not believed", a_counter_that_shrinks_is_not_believed},
+	{"a sample with everything is valid and says what was effective", a_whole_sample_is_valid},
+	{"a sample that lacks something is invalid and says what",
+	 what_is_lacking_makes_it_invalid},
+};
+
+SUITE_MAIN("run result", tests)
