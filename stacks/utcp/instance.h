@@ -46,7 +46,7 @@ struct utcp {
 	uint32_t port_next; /* moves on with each connect (RFC 6056 3.3.3) */
 };
 
-/* --- what all parts use ----------------------------------------------------------------------- */
+/* --- what all parts use ---------------------------------------------------------------------- */
 
 /* Asks that utcp_output looks at this connection. */
 static inline void utcp_mark(struct utcp *utcp, struct utcp_conn *conn)
@@ -77,8 +77,7 @@ bool utcp_listens(const struct utcp *utcp, uint16_t port);
 /* Whether `ip` is another host of our subnet. */
 bool utcp_reachable(const struct utcp *utcp, uint32_t ip);
 
-/* --- open.c -------------------------------------------------------------------------------------
- */
+/* --- open.c ---------------------------------------------------------------------------------- */
 
 /* A SYN for one of our listeners came (RFC 9293 3.10.7.2); false if there was no room. */
 bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns);
@@ -95,8 +94,7 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 void open_resolved(struct utcp *utcp, uint32_t ip, const uint8_t mac[MAC_BYTES]);
 void open_unresolved(struct utcp *utcp, uint32_t ip);
 
-/* --- close.c -------------------------------------------------------------------------------------
- */
+/* --- close.c --------------------------------------------------------------------------------- */
 
 /* Ends the protocol's life without a word, and tells the application why. May free the connection.
  */
@@ -118,14 +116,12 @@ void close_release(struct utcp *utcp, struct utcp_conn *conn);
  * retried; false if none. */
 bool close_reclaim(struct utcp *utcp);
 
-/* --- tcp_in.c
- * -------------------------------------------------------------------------------------- */
+/* --- tcp_in.c -------------------------------------------------------------------------------- */
 
 /* A segment to us that was parsed. False if it was a SYN that found no room. */
 bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns);
 
-/* --- tcp_out.c
- * ------------------------------------------------------------------------------------- */
+/* --- tcp_out.c ------------------------------------------------------------------------------- */
 
 /* Queues the RST that answers a segment to nobody (RFC 9293 3.10.7.1). */
 void tcp_refuse(struct utcp *utcp, const struct segment *segment);
@@ -140,8 +136,7 @@ static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
 	utcp_mark(utcp, conn);
 }
 
-/* --- tcp_timer.c
- * ------------------------------------------------------------------------------------- */
+/* --- tcp_timer.c ----------------------------------------------------------------------------- */
 
 /* (Re)starts the connection's timeout. */
 void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns);

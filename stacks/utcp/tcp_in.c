@@ -15,8 +15,7 @@ enum {
 
 #define CHALLENGE_PERIOD_NS (1000ull * 1000 * 1000)
 
-/* --- leaves
- * --------------------------------------------------------------------------------------- */
+/* --- leaves ---------------------------------------------------------------------------------- */
 
 /* Whether one more answer to a segment that should not have come may be sent to this peer (RFC 5961
  * 7). */
@@ -130,8 +129,7 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 	}
 }
 
-/* --- the common segment
- * ------------------------------------------------------------------------------ */
+/* --- the common segment ---------------------------------------------------------------------- */
 
 static inline bool is_predicted(const struct utcp_conn *conn, const struct segment *segment)
 {
@@ -157,8 +155,7 @@ static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
 		utcp_mark(utcp, conn);
 }
 
-/* --- 3.10.7.3, SYN-SENT
- * ------------------------------------------------------------------------------- */
+/* --- 3.10.7.3, SYN-SENT ---------------------------------------------------------------------- */
 
 static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 			   uint64_t now_ns)
@@ -188,8 +185,7 @@ static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const stru
 	}
 }
 
-/* --- 3.10.7.4, all other states: one function a step; false ends the segment
- * ----------------------------- */
+/* --- 3.10.7.4, all other states: one function a step; false ends the segment ----------------- */
 
 static bool is_acceptable(const struct utcp_conn *conn, const struct segment *segment)
 {
@@ -489,8 +485,7 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 		utcp_mark(utcp, conn);
 }
 
-/* --- demultiplexing
- * ---------------------------------------------------------------------------------- */
+/* --- demultiplexing -------------------------------------------------------------------------- */
 
 /* 3.10.7.1 and 3.10.7.2: CLOSED and LISTEN. */
 static bool input_nobody(struct utcp *utcp, const struct segment *segment, uint64_t now_ns)

@@ -123,7 +123,7 @@ struct utcp_counters {
 #undef X
 };
 
-/* --- setup --- */
+/* --- setup ----------------------------------------------------------------------------------- */
 
 /* Makes an instance; `config` is copied. 0, -EINVAL, or -ENOMEM. */
 int utcp_create(const struct utcp_config *config, uint64_t now_ns, struct utcp **utcp_out);
@@ -142,8 +142,7 @@ int utcp_listen(struct utcp *utcp, uint16_t port);
 int utcp_connect(struct utcp *utcp, uint32_t ip, uint16_t port, uint64_t now_ns,
 		 struct utcp_conn **conn_out);
 
-/* --- turn ---------------------------------------------------------------------------------------
- */
+/* --- turn ------------------------------------------------------------------------------------ */
 
 /* Takes one received Ethernet frame, without its FCS. */
 void utcp_input(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t now_ns);
@@ -193,7 +192,7 @@ void utcp_finish(struct utcp *utcp, struct utcp_conn *conn);
 /* Drops all and sends RST where one is due (RFC 9293 3.10.5); UTCP_CLOSED(UTCP_ABORTED) follows. */
 void utcp_abort(struct utcp *utcp, struct utcp_conn *conn);
 
-/* --- report and tests --- */
+/* --- report and tests ------------------------------------------------------------------------ */
 
 /* The connection's place in the table: 0 to conn_max - 1, unique among those alive. */
 uint32_t utcp_conn_index(const struct utcp *utcp, const struct utcp_conn *conn);

@@ -3,6 +3,7 @@
 #include "dataplane/core/check.h"
 #include "stacks/utcp/utcp.h"
 #include "tests/sim/random.h"
+#include "tests/sim/stream.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +14,6 @@ enum {
 	PORT = 7878,
 	CONNS_MAX = 16, /* of an instance */
 	STREAMS_MAX = 128,
-	HEAD_BYTES = 8, /* a stream begins with its index and its length, 4 bytes each */
 	EVENTS = 8,
 	IP_FIRST = 0x0a000001,
 	ISN_BELOW_WRAP = 30000, /* most that an initial number is under the wrap */
@@ -24,22 +24,12 @@ enum {
 #define ARP_PATIENCE_NS \
 	(3000 * MS) /* the questions asked before the faults stopped may all be lost */
 
-/* Bytes on their way from one application to the other. */
-struct stream {
-	unsigned from;	/* host */
-	uint32_t bytes; /* with its head */
-	uint32_t written;
-	bool claimed; /* a receiver has read its head */
-	bool whole;   /* and all of it */
-	bool broken;  /* its connection was aborted: only a prefix may arrive */
-};
-
 /* An application's side of a connection. */
 struct flow {
 	struct utcp_conn *conn; /* NULL: the place is free */
 	int out;		/* stream that it sends */
 	int in;			/* stream that it receives, -1 before its head is complete */
-	uint8_t head[HEAD_BYTES];
+	uint8_t head[STREAM_HEAD_BYTES];
 	uint32_t received;
 	bool called; /* by connect */
 	bool up;
@@ -85,16 +75,7 @@ static void __attribute__((format(printf, 2, 3))) fail(struct world *world, cons
 	wire_trace_note(world->wire, world->now_ns, "FAILED: %s", world->failure);
 }
 
-static uint8_t stream_byte(int stream, uint32_t at)
-{
-	uint64_t word = ((uint64_t)(unsigned)stream << 32 | at >> 3) * 0x9e3779b97f4a7c15u;
-
-	word ^= word >> 29;
-	return (uint8_t)(word >> 8 * (at & 7));
-}
-
-/* --- setup
- * ------------------------------------------------------------------------------------------ */
+/* --- setup ----------------------------------------------------------------------------------- */
 
 static uint32_t random_memory(struct random *random)
 {
@@ -152,8 +133,7 @@ void world_destroy(struct world *world)
 	free(world);
 }
 
-/* --- applications
- * ------------------------------------------------------------------------------------- */
+/* --- applications ---------------------------------------------------------------------------- */
 
 static int new_stream(struct world *world, unsigned from)
 {
@@ -164,7 +144,7 @@ static int new_stream(struct world *world, unsigned from)
 	stream = &world->streams[world->stream_count];
 	stream->from = from;
 	stream->bytes =
-		HEAD_BYTES +
+		STREAM_HEAD_BYTES +
 		(uint32_t)random_below(&world->random, sizes[random_below(&world->random, 5)] + 1);
 	return world->stream_count++;
 }
@@ -205,23 +185,6 @@ static void open_one(struct world *world, unsigned index)
 	begin_flow(world, index, conn, true);
 }
 
-static void fill(struct stream *stream, int index, const struct room *rooms, unsigned count,
-		 uint32_t bytes)
-{
-	struct room_writer writer = room_writer_of(rooms, count);
-	uint8_t head[HEAD_BYTES], byte;
-
-	memcpy(head, &index, 4);
-	memcpy(head + 4, &stream->bytes, 4);
-	for (uint32_t i = 0; i < bytes; i++) {
-		uint32_t at = stream->written + i;
-
-		byte = at < HEAD_BYTES ? head[at] : stream_byte(index, at);
-		room_writer_put(&writer, &byte, 1);
-	}
-	stream->written += bytes;
-}
-
 /* Writes one piece of random size; false if nothing is left or there is no room. */
 static bool write_piece(struct world *world, struct host *host, struct flow *flow, uint32_t memory)
 {
@@ -240,7 +203,7 @@ static bool write_piece(struct world *world, struct host *host, struct flow *flo
 		flow->want_write = true;
 		return false;
 	}
-	fill(stream, flow->out, rooms, count, bytes);
+	stream_fill(stream, flow->out, rooms, count, bytes);
 	utcp_commit(host->utcp, flow->conn, bytes);
 	return true;
 }
@@ -287,9 +250,9 @@ static void verify(struct world *world, unsigned index, struct flow *flow, const
 	for (size_t i = 0; i < bytes && !world->failure[0]; i++) {
 		uint32_t at = flow->received++;
 
-		if (at < HEAD_BYTES) {
+		if (at < STREAM_HEAD_BYTES) {
 			flow->head[at] = data[i];
-			if (at == HEAD_BYTES - 1)
+			if (at == STREAM_HEAD_BYTES - 1)
 				claim_stream(world, index, flow);
 		} else if (at >= world->streams[flow->in].bytes) {
 			fail(world, "host %c: stream %d goes on behind its end", "AB"[index],
@@ -409,9 +372,7 @@ static void run_flow(struct world *world, unsigned index, struct flow *flow)
 	}
 }
 
-/* --- time
- * -----------------------------------------------------------------------------------------------
- */
+/* --- time ------------------------------------------------------------------------------------ */
 
 static bool handle_events(struct world *world, unsigned index)
 {
