@@ -104,16 +104,22 @@ static void turn(struct tp *tp, struct tally *tally)
 	}
 }
 
+/* Opens PEER_CONNS connections; a server may take a while to start, so -ENETDOWN is tried again. */
 static bool connect_all(struct tp *tp)
 {
-	for (unsigned i = 0; i < PEER_CONNS; i++) {
+	uint64_t deadline_ns = clock_now_ns() + DEADLINE_NS;
+	unsigned count = 0;
+
+	while (count < PEER_CONNS) {
 		struct tp_error error = {0};
 		struct tp_conn *conn;
+		int failure = tp->ops->connect(tp, &server_addr, NULL, &conn, &error);
 
-		if (tp->ops->connect(tp, &server_addr, NULL, &conn, &error)) {
+		if (failure && (failure != -ENETDOWN || clock_now_ns() > deadline_ns)) {
 			printf("# %s\n", error.text);
 			return false;
 		}
+		count += failure == 0;
 	}
 	return true;
 }
