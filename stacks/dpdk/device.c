@@ -13,7 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* memif's ring is 2 to the power of MEMIF_RSIZE descriptors each way; a buffer takes a frame of MEMIF_MTU in one piece. */
+/*
+ * memif's ring is 2 to the power of MEMIF_RSIZE descriptors each way; a buffer takes a frame of
+ * MEMIF_MTU in one piece.
+ */
 enum {
 	MEMIF_RSIZE = 7,
 	MEMIF_BUFFER_BYTES = 9216,

@@ -1,7 +1,7 @@
 /*
  * device: what follows '@' in `dpdk@...`, read and made into a DPDK device.
  *
- *	memif:PATH           shared memory with another process; PATH is the control socket, made by the server's side
+ *	memif:PATH           shared memory with another process by the server's socket PATH
  *	tap:NAME             a network interface that is made for us: the kernel is the peer
  *	af_packet:INTERFACE  an interface that exists, by a packet socket
  *	ring                 two instances of one process
@@ -53,12 +53,16 @@ extern const struct device_traits device_traits[DEVICE_KIND_COUNT];
 int device_parse(const char *text, bool server, struct device *device_out, struct tp_error *error);
 
 /*
- * Looks whether the device can be had: memif's socket is free (server) or there (client), the interface exists. Removes a
- * socket file whose owner is dead. 0; -EADDRINUSE with pid and program of who holds the socket; -ENOENT; others.
+ * Looks whether the device can be had: memif's socket is free (server) or there (client), the
+ * interface exists. Removes a socket file whose owner is dead. 0; -EADDRINUSE with pid and program
+ * of who holds the socket; -ENOENT; others.
  */
 int device_check(const struct device *device, struct tp_error *error);
 
-/* Adds it to DPDK and gives its port's number; `name` (32 bytes) becomes the vdev's name. Not for ring. */
+/*
+ * Adds it to DPDK and gives its port's number; `name` (64 bytes) becomes the vdev's name. Not for
+ * ring.
+ */
 int device_attach(const struct device *device, char *name, uint16_t *port_out,
 		  struct tp_error *error);
 

@@ -152,13 +152,19 @@ static int init_eal(bool hugepages, int cpu, struct tp_error *error)
 	if (hugepages) {
 		arguments[count++] = "--in-memory";
 	} else {
-		/* --in-memory is refused together with --no-huge; --no-shconf leaves no files either */
+		/*
+		 * --in-memory is refused together with --no-huge; --no-shconf leaves no files
+		 * either
+		 */
 		arguments[count++] = "--no-huge";
 		arguments[count++] = "--no-shconf";
 		arguments[count++] = "-m";
 		arguments[count++] = memory;
 	}
-	/* the memif driver writes to its control sockets without MSG_NOSIGNAL, from a thread of its own */
+	/*
+	 * the memif driver writes to its control sockets without MSG_NOSIGNAL, from a thread of its
+	 * own
+	 */
 	signal(SIGPIPE, SIG_IGN);
 	eal_forget();
 	if (rte_eal_init(count, arguments) < 0)

@@ -1,13 +1,14 @@
 /*
  * gate: keeps DPDK's interrupt thread out while the worker moves packets.
  *
- * The memif driver learns on the EAL's interrupt thread that its peer is gone and unmaps the shared memory there and then; a
- * worker that stands within a burst at that moment dies of SIGSEGV. So the interrupt thread is held inside a callback of ours
- * for as long as memif ports move packets, and let go only when it has something to do: when one of the driver's
- * sockets is readable, and during every setup call. There is one gate a process, as there is one interrupt thread.
+ * The memif driver learns on the EAL's interrupt thread that its peer is gone and unmaps the shared
+ * memory there and then; a worker that stands within a burst at that moment dies of SIGSEGV. So the
+ * interrupt thread is held inside a callback of ours for as long as memif ports move packets, and
+ * let go only when it has something to do: when one of the driver's sockets is readable, and during
+ * every setup call. There is one gate a process, as there is one interrupt thread.
  *
- * It is the one place where two threads meet, by numbering each asking: a late or merged signal is then never taken for a
- * newer one.
+ * It is the one place where two threads meet, by numbering each asking: a late or merged signal is
+ * then never taken for a newer one.
  *
  * Planes: start is setup; shut, lift and is_shut are turn, and neither blocks.
  */

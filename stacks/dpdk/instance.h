@@ -1,7 +1,8 @@
 /*
  * instance: a struct tp over one port and one utcp. Seen by this stack's own files only.
  *
- * dpdk.c opens, listens, connects and closes; turn.c is all that a turn calls; report.c copies the counters out.
+ * dpdk.c opens, listens, connects and closes; turn.c is all that a turn calls; report.c copies the
+ * counters out.
  */
 #ifndef WEIR_DPDK_INSTANCE_H
 #define WEIR_DPDK_INSTANCE_H

@@ -24,7 +24,9 @@ static bool device_is_up(const struct link *link)
 	       state.link_status == RTE_ETH_LINK_UP;
 }
 
-/* Whether `fd` is a socket of the memif at `path`: its listener, or one end of a connection to it. */
+/*
+ * Whether `fd` is a socket of the memif at `path`: its listener, or one end of a connection to it.
+ */
 static bool is_control_socket(int fd, const char *path)
 {
 	struct sockaddr_un name = {0}, peer = {0};

@@ -5,7 +5,8 @@
  *	JOINING -> UP: the gate is shut and the driver still says up; else -> DOWN
  *	UP -> JOINING: a control socket wants the interrupt thread, or a setup call let it go
  *
- * Only in UP may a burst be made. A device without a link is always UP. The device is asked about once a millisecond.
+ * Only in UP may a burst be made. A device without a link is always UP. The device is asked about
+ * once a millisecond.
  *
  * Planes: init and wait are setup, the rest is turn.
  */

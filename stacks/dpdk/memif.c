@@ -15,8 +15,9 @@
 enum { GREETING_WAIT_MS = 500 };
 
 /*
- * Knocks at the socket: 0 if someone listens, who is then in `owner`; or negative errno. A memif server greets whoever connects,
- * and DPDK's panics when the greeted one is gone by then: so the greeting is waited for.
+ * Knocks at the socket: 0 if someone listens, who is then in `owner`; or negative errno. A memif
+ * server greets whoever connects, and DPDK's panics when the greeted one is gone by then: so the
+ * greeting is waited for.
  */
 static int knock(const char *path, struct ucred *owner)
 {
@@ -102,7 +103,10 @@ int memif_claim(const char *path, struct tp_error *error)
 		return tp_fail(error, -EEXIST, "%s exists and is no socket; choose another path",
 			       path);
 	failure = knock(path, &owner);
-	/* our own: the driver keeps a socket while any device of this process uses it, and refuses a second server */
+	/*
+	 * our own: the driver keeps a socket while any device of this process uses it, and refuses
+	 * a second server
+	 */
 	if (failure == 0 && owner.pid == getpid())
 		return 0;
 	if (failure == 0)

@@ -1,8 +1,8 @@
 /*
  * memif: the control socket of a shared-memory link.
  *
- * The driver removes nothing and says only "address in use". So the socket is looked at first: who listens on it, or that
- * nobody does any more.
+ * The driver removes nothing and says only "address in use". So the socket is looked at first: who
+ * listens on it, or that nobody does any more.
  *
  * Plane: setup.
  */
@@ -15,8 +15,9 @@
 #define MEMIF_WAIT_NS (2000ull * 1000 * 1000)
 
 /*
- * Makes sure that a server can listen at `path`, removing a socket that a dead one left. 0; -EADDRINUSE, naming the pid and
- * program that listen there; -EEXIST for a file that is no memif socket; -ENOENT for a missing directory; others.
+ * Makes sure that a server can listen at `path`, removing a socket that a dead one left. 0;
+ * -EADDRINUSE, naming the pid and program that listen there; -EEXIST for a file that is no memif
+ * socket; -ENOENT for a missing directory; others.
  */
 int memif_claim(const char *path, struct tp_error *error);
 

@@ -1,9 +1,10 @@
 /*
  * port: one queue pair of a DPDK device, frames in and frames out.
  *
- * To send: take memory with port_frame, fill it, port_put it; full bursts leave at once, the rest with port_send. What the device
- * does not take stays in order and is offered again; when too much waits, port_frame lends nothing until some has left. All ports
- * of the process draw on one pool of mbufs, made by the first and freed with the last.
+ * To send: take memory with port_frame, fill it, port_put it; full bursts leave at once, the rest
+ * with port_send. What the device does not take stays in order and is offered again; when too much
+ * waits, port_frame lends nothing until some has left. All ports of the process draw on one pool of
+ * mbufs, made by the first and freed with the last.
  *
  * Planes: open, close, restart and the sampled counters are setup and report; the rest is turn.
  */
@@ -55,14 +56,19 @@ struct port {
 	uint8_t scratch[PORT_FRAME_MAX]; /* a chained frame in one piece */
 };
 
-/* Opens the device and starts it; a memif client also waits for its link. 0 or negative errno with `error` filled. */
+/*
+ * Opens the device and starts it; a memif client also waits for its link. 0 or negative errno with
+ * `error` filled.
+ */
 int port_open(struct port *port, const struct device *device, struct tp_error *error);
 
 /* Stops and removes it; frames not sent are dropped. */
 void port_close(struct port *port);
 
-/* Connects a memif client anew after its server went away; waits at most `wait_ns` for the server and
- * as long for the link. Whether it is up. */
+/*
+ * Connects a memif client anew after its server went away; waits at most `wait_ns` for the server
+ * and as long for the link. Whether it is up.
+ */
 bool port_restart(struct port *port, uint64_t wait_ns);
 
 /* Receives at most PORT_BURST frames; port_done gives them back. */
@@ -71,7 +77,10 @@ unsigned port_receive(struct port *port, struct rte_mbuf **frames);
 /* Gives received frames back to the pool. */
 void port_done(struct port *port, struct rte_mbuf **frames, unsigned count);
 
-/* A frame's bytes in one piece, lent until the next call or port_done; NULL (counted) if it is too large. */
+/*
+ * A frame's bytes in one piece, lent until the next call or port_done; NULL (counted) if it is too
+ * large.
+ */
 const uint8_t *port_linear(struct port *port, struct rte_mbuf *frame);
 
 /* Offers what waits to the device. */
@@ -89,7 +98,10 @@ uint64_t port_missed(const struct port *port);
 /* Fetches mbufs into the stash; whether it has one now. */
 bool port_refill(struct port *port);
 
-/* Lends memory for the next frame (PORT_FRAME_MAX bytes) until port_put; NULL while too much waits or mbufs are short. */
+/*
+ * Lends memory for the next frame (PORT_FRAME_MAX bytes) until port_put; NULL while too much waits
+ * or mbufs are short.
+ */
 static inline uint8_t *port_frame(struct port *port)
 {
 	if (port->waiting_count == PORT_WAITING_MAX)

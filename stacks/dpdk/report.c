@@ -10,7 +10,10 @@ static uint64_t drops_in(const struct dpdk *dpdk)
 	       port_missed(dpdk->port);
 }
 
-/* Payload between utcp's memory and frames, and frames between our memory and the device's where the driver copies them. */
+/*
+ * Payload between utcp's memory and frames, and frames between our memory and the device's where
+ * the driver copies them.
+ */
 static uint64_t copied_bytes(const struct dpdk *dpdk)
 {
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);

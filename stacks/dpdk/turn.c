@@ -1,8 +1,8 @@
 /*
  * The turn: poll, and what a worker does to connections between two polls.
  *
- * Frames that flush builds wait in the port until there are PORT_BURST of them or the next poll begins, whose first act is
- * to send them: at most one turn, and no timer.
+ * Frames that flush builds wait in the port until there are PORT_BURST of them or the next poll
+ * begins, whose first act is to send them: at most one turn, and no timer.
  */
 #include "stacks/dpdk/instance.h"
 
@@ -106,8 +106,8 @@ static void note_ending(struct dpdk *dpdk, struct dpdk_conn *conn)
 }
 
 /*
- * utcp tells of the end when all was read, the contract when both sides finished. So what is unread moves
- * aside, where peek finds it as long as the handle lives; nothing can come after it.
+ * utcp tells of the end when all was read, the contract when both sides finished. So what is unread
+ * moves aside, where peek finds it as long as the handle lives; nothing can come after it.
  */
 static void set_rest_aside(struct dpdk *dpdk, struct dpdk_conn *conn)
 {

@@ -1,4 +1,7 @@
-/* Both ends of a link in one process: memif by default, the ring pair with RIG_RING. Without hugepages, so that it runs anywhere. */
+/*
+ * Both ends of a link in one process: memif by default, the ring pair with RIG_RING. Without
+ * hugepages, so that it runs anywhere.
+ */
 #include "stacks/dpdk/dpdk.h"
 #include "tests/conformance/rig.h"
 

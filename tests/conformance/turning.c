@@ -77,7 +77,10 @@ void events_end_a_wait(void)
 		world.wait_ns = 10 * CLOCK_SECOND_NS;
 		before = clock_now_ns();
 		CU_ASSERT_TRUE(seen_write(client, bytes, 10));
-		/* a stack that never sleeps may hold a write until its next poll, which comes at once */
+		/*
+		 * a stack that never sleeps may hold a write until its next poll, which comes at
+		 * once
+		 */
 		if (!(client->tp->ops->capabilities & TP_CAN_BLOCK))
 			world_turn(&world);
 		world.pair.client = NULL; /* the other side alone turns */

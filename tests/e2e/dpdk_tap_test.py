@@ -61,7 +61,7 @@ def connect():
 
 
 def exchange(connection, sizes):
-    """Sends all requests without waiting, then checks every answer: in order, whole, the same bytes."""
+    """Sends all requests without waiting, then checks the answers: in order and unchanged."""
     answers = Answers(connection)
     connection.sendall(b"".join(request(i, body_of(i, size)) for i, size in enumerate(sizes)))
     for i, size in enumerate(sizes):
@@ -124,15 +124,16 @@ def capture_is_sound(bench):
         raise Skip("tshark is not installed")
     bench.stop_capture()
     options = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]
-    bad = "_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0 || icmp.checksum.status == 0"
+    sums = " || ".join(f"{layer}.checksum.status == 0" for layer in ("ip", "tcp", "icmp"))
 
     def count(display_filter):
         command = ["tshark", "-n", "-r", bench.capture_path, *options, "-Y", display_filter]
         run = subprocess.run(command, capture_output=True, text=True, check=True)
         return run.stdout.splitlines()
 
-    assert len(count(f"tcp && ip.src == {SERVER_IP}")) > 100, "the capture misses the server's packets"
-    lines = count(bad)
+    sent = count(f"tcp && ip.src == {SERVER_IP}")
+    assert len(sent) > 100, "the capture misses the server's packets"
+    lines = count(f"_ws.malformed || {sums}")
     assert not lines, "\n".join(lines[:10])
 
 
@@ -154,20 +155,30 @@ class Bench:
         self.interface = f"wdpdk{os.getpid() % 100000}"
         self.capture = None
         self.capture_path = os.path.join(folder, "tap.pcap")
-        stack = ["--stack", f"dpdk@tap:{self.interface}", "--address", f"{SERVER_IP}/24", "--hugepages", "no"]
-        command = [program, "serve", *stack, "--listen", f"{SERVER_IP}:{PORT}", "--handler", "echo"]
-        self.server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        stack = ["--stack", f"dpdk@tap:{self.interface}", "--hugepages", "no"]
+        where = ["--address", f"{SERVER_IP}/24", "--listen", f"{SERVER_IP}:{PORT}"]
+        self.server = subprocess.Popen(
+            [program, "serve", *stack, *where, "--handler", "echo"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         if not any(line.startswith("ready ") for line in iter(self.server.stdout.readline, "")):
-            raise AssertionError(self.server.stderr.read().strip() or "the server ended without a word")
+            raise AssertionError(self.server.stderr.read().strip() or "the server said nothing")
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-        subprocess.run(["ip", "address", "add", f"{KERNEL_IP}/24", "dev", self.interface], check=True)
+        address = ["ip", "address", "add", f"{KERNEL_IP}/24", "dev", self.interface]
+        subprocess.run(address, check=True)
         subprocess.run(["ip", "link", "set", self.interface, "up"], check=True)
         if shutil.which("tcpdump"):
             self.start_capture()
 
     def start_capture(self):
-        command = ["tcpdump", "-i", self.interface, "-U", "-s", "0", "-Z", "root", "-w", self.capture_path]
-        self.capture = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.capture = subprocess.Popen(
+            ["tcpdump", "-i", self.interface, "-U", "-Z", "root", "-w", self.capture_path],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         # "listening on ..." when it has begun
         self.capture.stderr.readline()
 
@@ -197,10 +208,12 @@ def run_tests(program):
             except (AssertionError, OSError, subprocess.SubprocessError) as error:
                 failed += 1
                 print(f"not ok {number} - {name}", flush=True)
-                print("".join(f"# {line}\n" for line in f"{type(error).__name__}: {error}".splitlines()))
+                text = f"{type(error).__name__}: {error}"
+                print("\n".join(f"# {line}" for line in text.splitlines()), flush=True)
         status = bench.close()
         good = status == 0
-        print(f"{'ok' if good else 'not ok'} {len(TESTS) + 1} - the server ends cleanly when told to")
+        word = "ok" if good else "not ok"
+        print(f"{word} {len(TESTS) + 1} - the server ends cleanly when told to")
         if not good:
             print(f"# exit status {status}: {bench.server.stderr.read()}")
     return 1 if failed or not good else 0
@@ -225,7 +238,8 @@ def main():
         return 0
     if "--inside" not in sys.argv:
         # a namespace that ends with this process, whatever becomes of it
-        command = ["unshare", "--net", sys.executable, os.path.abspath(__file__), program, "--inside"]
+        inside = [sys.executable, os.path.abspath(__file__), program, "--inside"]
+        command = ["unshare", "--net", *inside]
         return subprocess.run(command, check=False).returncode
     try:
         return run_tests(program)

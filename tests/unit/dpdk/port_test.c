@@ -1,7 +1,8 @@
 /*
  * Ports over real drivers: memif within a process and between two, and the ring pair.
  *
- * Called as `port_test --peer PATH` it is the memif client of another process, which sends until it is killed.
+ * Called as `port_test --peer PATH` it is the memif client of another process, which sends until it
+ * is killed.
  */
 #include "dataplane/core/bytes.h"
 #include "dataplane/core/clock.h"
@@ -319,7 +320,10 @@ static pid_t start_peer(void)
 	return pid;
 }
 
-/* Answers each frame with one, as fast as they come, until `frames` were received or the link went down. */
+/*
+ * Answers each frame with one, as fast as they come, until `frames` were received or the link went
+ * down.
+ */
 static uint64_t echo(struct port *port, uint64_t frames_wanted)
 {
 	uint64_t deadline_ns = clock_now_ns() + DEADLINE_NS, total = 0;
