@@ -124,7 +124,8 @@ static void make_report(const char *result, struct interrupt *interrupt)
 		_exit(exit_with(EXIT_USAGE, program, &error));
 	}
 	status = pid < 0 ? -1 : await_report(pid, interrupt);
-	if (status != 0)
+	/* a report of samples that are all invalid was written too */
+	if (status != EXIT_PASS && status != EXIT_INVALID)
 		fprintf(stderr,
 			"%s: NO REPORT: the analysis failed (status %d); the samples are whole all "
 			"the same; try `weir report %s`\n",
