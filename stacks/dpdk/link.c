@@ -111,30 +111,16 @@ static void turn_joining(struct link *link)
 	gate_lift();
 }
 
-/*
- * A peer that goes has often just sent its last frames: they are taken in by one more turn, before
- * the driver unmaps them. One turn is enough for all that a memif ring holds.
- */
-static void turn_up_gated(struct link *link)
-{
-	if (!sockets_are_ready(link)) {
-		link->parting = false;
-	} else if (!link->parting) {
-		link->parting = true;
-		link->next_ns = 0;
-	} else {
-		link->parting = false;
-		link->state = LINK_JOINING;
-		let_interrupts_run(link);
-	}
-}
-
 static void turn_up(struct link *link)
 {
-	if (link->gated)
-		turn_up_gated(link);
-	else if (!device_is_up(link))
+	if (link->gated) {
+		if (!gate_is_shut() || !sockets_are_ready(link))
+			return;
+		link->state = LINK_JOINING;
+		let_interrupts_run(link);
+	} else if (!device_is_up(link)) {
 		go_down(link);
+	}
 }
 
 void link_init(struct link *link, const struct device *device, uint16_t port)

@@ -32,7 +32,6 @@ enum { LINK_WATCH_MAX = 8 };
 struct link {
 	enum link_state state;
 	bool gated;
-	bool parting; /* a control socket is ready; this turn's frames are taken in first */
 	uint16_t port;
 	const struct device *device; /* lent until fini */
 	uint64_t next_ns;	     /* when to ask again */

@@ -285,25 +285,8 @@ static void chained_frames_become_whole(void)
 
 /* --- two processes --- */
 
-enum { BRIEF_FRAMES = 120 };
-
-/* Waits for a frame, sends BRIEF_FRAMES in one go and leaves properly. */
-static int be_brief(void)
-{
-	struct rte_mbuf *frames[PORT_BURST];
-	unsigned count;
-
-	while ((count = port_receive(&client, frames)) == 0)
-		port_turn(&client, clock_now_ns());
-	port_done(&client, frames, count);
-	put_numbers(&client, 0, BRIEF_FRAMES, 60);
-	port_send(&client);
-	port_close(&client);
-	return 0;
-}
-
-/* The other process: sends frames until it is killed, or a few if `brief`. */
-static int be_peer(const char *text, bool brief)
+/* The other process: sends frames until it is killed. */
+static int be_peer(const char *text)
 {
 	struct tp_error error;
 	struct device device;
@@ -314,8 +297,6 @@ static int be_peer(const char *text, bool brief)
 		printf("# peer: %s\n", error.text);
 		return 1;
 	}
-	if (brief)
-		return be_brief();
 	for (;;) {
 		struct rte_mbuf *frames[PORT_BURST];
 
@@ -328,12 +309,12 @@ static int be_peer(const char *text, bool brief)
 	}
 }
 
-static pid_t start_peer(const char *option)
+static pid_t start_peer(void)
 {
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		execl("/proc/self/exe", "port_test", option, socket_path, (char *)NULL);
+		execl("/proc/self/exe", "port_test", "--peer", socket_path, (char *)NULL);
 		_exit(127);
 	}
 	return pid;
@@ -369,7 +350,7 @@ static void killed_peers_do_no_harm(void)
 	if (!open_port(&server, socket_path, true))
 		return;
 	for (unsigned i = 0; i < 8; i++) {
-		pid_t pid = start_peer("--peer");
+		pid_t pid = start_peer();
 
 		CU_ASSERT_TRUE(await_state(&server, LINK_UP));
 		CU_ASSERT_EQUAL(echo(&server, 1000) >= 1000, true);
@@ -377,31 +358,6 @@ static void killed_peers_do_no_harm(void)
 		echo(&server, UINT64_MAX);
 		CU_ASSERT_EQUAL(server.link.state, LINK_DOWN);
 		port_give_up(&server);
-		waitpid(pid, NULL, 0);
-	}
-	port_close(&server);
-}
-
-static void last_frames_arrive(void)
-{
-	uint64_t deadline_ns;
-	uint32_t next = 0;
-
-	if (!open_port(&server, socket_path, true))
-		return;
-	for (unsigned i = 0; i < 5; i++, next = 0) {
-		pid_t pid = start_peer("--brief");
-
-		CU_ASSERT_TRUE(await_state(&server, LINK_UP));
-		put_numbers(&server, 0, 1, 60);
-		deadline_ns = clock_now_ns() + DEADLINE_NS;
-		while (server.link.state != LINK_DOWN && clock_now_ns() < deadline_ns) {
-			port_turn(&server, clock_now_ns());
-			port_send(&server);
-			for (unsigned burst = 0; burst < 4; burst++)
-				next = take_numbers(&server, next, 60);
-		}
-		CU_ASSERT_EQUAL(next, BRIEF_FRAMES);
 		waitpid(pid, NULL, 0);
 	}
 	port_close(&server);
@@ -417,14 +373,13 @@ static const struct suite_test tests[] = {
 	{"a full device loses nothing and keeps the order", full_device_keeps_the_order},
 	{"an empty mbuf pool is counted and recovers", empty_pool_recovers},
 	{"chained frames are made whole, oversized ones dropped", chained_frames_become_whole},
-	{"what a peer sent before it left arrives", last_frames_arrive},
 	{"peers killed amid traffic take only the link down", killed_peers_do_no_harm},
 };
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && strncmp(argv[1], "--", 2) == 0)
-		return be_peer(argv[2], strcmp(argv[1], "--brief") == 0);
+	if (argc == 3 && strcmp(argv[1], "--peer") == 0)
+		return be_peer(argv[2]);
 	clock_start();
 	snprintf(socket_path, sizeof(socket_path), "memif:/tmp/weir-port-test-%d.sock",
 		 (int)getpid());
