@@ -12,12 +12,13 @@ enum step {
 	STEP_YIELD, /* the turn's share is used up */
 };
 
-/* Legal transitions: bit (1 << to) in the row of `from`. */
+/* Legal transitions: bit (1 << to) in the row of `from`. Any state may end. */
 static const uint8_t conn_transitions[CONN_STATE_COUNT] = {
 	[CONN_HEAD] = 1 << CONN_BODY | 1 << CONN_RESPOND | 1 << CONN_REJECT | 1 << CONN_ENDED,
 	[CONN_BODY] = 1 << CONN_RESPOND | 1 << CONN_ENDED,
 	[CONN_RESPOND] = 1 << CONN_HEAD | 1 << CONN_ENDED,
 	[CONN_REJECT] = 1 << CONN_ENDED,
+	[CONN_ENDED] = 1 << CONN_ENDED,
 };
 
 static void set_state(struct conn *conn, enum conn_state to)
@@ -45,7 +46,7 @@ static void write_queued(struct conn_world *world, struct conn *conn)
 void conn_abort(struct conn_world *world, struct conn *conn)
 {
 	conn->aborted = true;
-	conn->state = CONN_ENDED; /* legal from every state */
+	set_state(conn, CONN_ENDED);
 	tp_abort(world->tp, conn->handle);
 }
 

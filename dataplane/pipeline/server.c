@@ -140,17 +140,31 @@ static void reset_overdue(struct server *server)
 	}
 }
 
+/* How long the next poll may sleep: not at all before a visit that is due, not beyond a deadline. */
+static uint64_t bound_wait(const struct server *server, uint64_t wait_ns)
+{
+	const struct conn *first;
+	uint64_t left_ns;
+
+	if (!list_empty(&server->ready))
+		return 0;
+	if (list_empty(&server->lingering))
+		return wait_ns;
+	first = list_member(server->lingering.next, struct conn, lingering);
+	left_ns = first->linger_until_ns > server->world.now_ns
+			  ? first->linger_until_ns - server->world.now_ns
+			  : 0;
+	return left_ns < wait_ns ? left_ns : wait_ns;
+}
+
 void server_turn(struct server *server, uint64_t wait_ns)
 {
 	struct list yielded;
 	struct tp_turn turn;
 	unsigned count;
 
-	if (!list_empty(&server->ready))
-		wait_ns = 0;
-	else if (!list_empty(&server->lingering) && wait_ns > LIMIT_LINGER_NS)
-		wait_ns = LIMIT_LINGER_NS;
-	count = tp_poll(server->world.tp, server->events, LIMIT_TURN_EVENTS, wait_ns, &turn);
+	count = tp_poll(server->world.tp, server->events, LIMIT_TURN_EVENTS,
+			bound_wait(server, wait_ns), &turn);
 	server->world.now_ns = turn.now_ns;
 	list_init(&yielded);
 	list_splice(&yielded, &server->ready);
