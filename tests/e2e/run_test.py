@@ -345,6 +345,19 @@ def killed_runner(bench):
     assert grounds_of(runner.pid) == []
 
 
+def stale_link(bench):
+    kept = os.path.join(bench.folder, "kept")
+    os.mkdir(kept)
+    bench.write(os.path.join(kept, "precious"), "not weir's")
+    link = f"/tmp/weir-run-4194305-{os.path.basename(bench.folder)}"  # above any process's number
+    os.symlink(kept, link)
+    try:
+        assert bench.run(bench.experiment(), "--set", "duration=100ms").returncode == 0
+    finally:
+        os.unlink(link)
+    assert os.listdir(kept) == ["precious"]
+
+
 def report_follows(bench):
     """With a report if there can be one; without, the samples count all the same."""
     arguments = bench.command(bench.experiment(factors={"depth": [1, 2]}))[:-1]
@@ -402,6 +415,7 @@ TESTS = (
     ("an output that is no folder is refused", unwritable_output),
     ("an interrupt ends both children and keeps what there is as partial", interrupted),
     ("a killed runner takes its children along and the next cleans up", killed_runner),
+    ("a link among the stale folders is not followed", stale_link),
     ("a second run at the same time is refused and told who holds the host", two_at_once),
 )
 
