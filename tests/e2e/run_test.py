@@ -358,6 +358,15 @@ def stale_link(bench):
     assert os.listdir(kept) == ["precious"]
 
 
+def lock_elsewhere(bench):
+    lock = os.path.join(bench.folder, "lock")
+    bench.write(lock, "a year of measurements")
+    outcome = bench.run(bench.experiment())
+    assert outcome.returncode == 4 and f"{lock} is no lock" in outcome.stderr, outcome.stderr
+    with open(lock, encoding="utf-8") as file:
+        assert file.read() == "a year of measurements"
+
+
 def report_follows(bench):
     """With a report if there can be one; without, the samples count all the same."""
     arguments = bench.command(bench.experiment(factors={"depth": [1, 2]}))[:-1]
@@ -416,6 +425,7 @@ TESTS = (
     ("an interrupt ends both children and keeps what there is as partial", interrupted),
     ("a killed runner takes its children along and the next cleans up", killed_runner),
     ("a link among the stale folders is not followed", stale_link),
+    ("a lock that is another file is refused and stays as it is", lock_elsewhere),
     ("a second run at the same time is refused and told who holds the host", two_at_once),
 )
 
