@@ -60,7 +60,7 @@ class Bench:
 
     def run(self, *arguments, **options):
         return subprocess.run(self.command(*arguments), capture_output=True, text=True,
-                              timeout=DEADLINE_S, check=False, **options)
+                              errors="replace", timeout=DEADLINE_S, check=False, **options)
 
     def start(self, *arguments):
         return subprocess.Popen(self.command(*arguments), stdout=subprocess.PIPE,
@@ -272,6 +272,8 @@ def wrong_command_line(bench):
     for arguments, expected in (
             ((folder, "--sett", "depth=1"), "did you mean '--set'?"),
             ((folder, "--set", "depht=1"), "--set depht=1: unknown key 'depht'"),
+            ((folder, "--set", b"depth=\xff"), "--set depth="),
+            ((folder, "--set", b"\xff=1"), ": not UTF-8"),
             ((folder, "--set", "depth"), "--set: 'depth' is not accepted"),
             ((folder, folder), "one DIR is wanted"),
             ((), "DIR is missing")):
