@@ -230,6 +230,20 @@ def stopped_server(bench):
     assert any("did not stop within 5 s" in reason for reason in reasons), reasons
 
 
+def paused_client(bench):
+    folder = bench.experiment(factors={"depth": [4]}, duration="1s")
+    with bench.start(folder) as runner:
+        bench.await_measuring("s0001")
+        client = children_of(runner.pid)[1]
+        os.kill(client, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(client, signal.SIGCONT)
+        stdout, stderr = runner.communicate(timeout=DEADLINE_S)
+    assert runner.returncode == 3, stdout + stderr
+    reasons = read_results(stdout.splitlines()[-1][len("results: "):])[0]["invalid_reasons"]
+    assert any("stood still" in reason for reason in reasons), reasons
+
+
 def failing_client(bench):
     fixed = {"stack": "epoll@loopback", "connections": 100}
     folder = bench.experiment(fixed=fixed, factors={"depth": [1]})
@@ -416,6 +430,7 @@ TESTS = (
     ("dpdk over memif is measured like any other stack", dpdk_result),
     ("a server killed in the measured window invalidates its sample alone", killed_server),
     ("a server that hangs is killed and its sample invalid", stopped_server),
+    ("a client that was stopped for a while makes the sample invalid", paused_client),
     ("a client that fails makes the sample invalid with its last words", failing_client),
     ("a malformed experiment is refused by file, line and column", malformed),
     ("a wrong command line is refused with what was meant", wrong_command_line),
