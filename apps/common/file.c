@@ -5,6 +5,7 @@
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int fail(struct tp_error *error, int code, const char *doing, const char *path)
@@ -20,7 +21,14 @@ int file_begin(struct file *file, const char *path, struct tp_error *error)
 {
 	int length = snprintf(file->temporary, sizeof(file->temporary), "%s.tmp-%d", path,
 			      (int)getpid());
+	struct stat about;
 
+	/* The rename would put a file in the place of a device, a pipe or a link. */
+	if (lstat(path, &about) == 0 && !S_ISREG(about.st_mode))
+		return tp_fail(error, -EINVAL,
+			       "cannot write %.300s: it is no regular file, and would be replaced "
+			       "by one; name a file",
+			       path);
 	if (length >= (int)sizeof(file->temporary))
 		return fail(error, -ENAMETOOLONG, "write", path);
 	snprintf(file->path, sizeof(file->path), "%s", path);

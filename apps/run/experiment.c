@@ -94,8 +94,14 @@ static int apply_override(struct experiment *experiment, const char *override,
 	json_t *factors = json_object_get(experiment->json, "factors");
 	json_t *fixed = json_object_get(experiment->json, "fixed");
 	size_t key_bytes = strcspn(override, "=");
+	json_t *text = json_string(override);
 	char key[64];
 
+	json_decref(text);
+	if (!text) { /* JSON cannot carry it, and would silently leave it out */
+		problems_add(problems, "--set %.60s: not UTF-8", override);
+		return -EINVAL;
+	}
 	if (override[key_bytes] != '=' || key_bytes == 0 || key_bytes >= sizeof(key)) {
 		problems_add(problems, "--set %.60s: KEY=VALUE is expected", override);
 		return -EINVAL;

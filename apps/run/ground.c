@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,11 +18,18 @@ enum { PORT_FIRST = 20000, PORT_COUNT = 10000 };
 static const char parent[] = "/tmp";
 static const char prefix[] = "weir-run-";
 
-/* Removes a folder of plain files and sockets. */
+/*
+ * Removes a folder of plain files and sockets. Anyone may make a name in /tmp: a link would lead to
+ * somebody's own files, and is left alone.
+ */
 static void remove_folder(const char *path)
 {
-	DIR *folder = opendir(path);
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
+
+	if (fd >= 0 && !folder)
+		close(fd);
 
 	while (folder && (entry = readdir(folder)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)

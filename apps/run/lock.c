@@ -2,9 +2,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *lock_default_path(void)
@@ -26,6 +28,18 @@ static int refuse_busy(const char *path, int fd, struct tp_error *error)
 		       holder[0] ? holder : "holder unknown", path);
 }
 
+/* Whether the file is empty or a lock's: anything else is somebody's, and not to be written over. */
+static bool is_lock(int fd)
+{
+	char begin[4];
+	struct stat about;
+
+	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode))
+		return false;
+	return about.st_size == 0 || (pread(fd, begin, sizeof(begin), 0) == sizeof(begin) &&
+				      memcmp(begin, "pid ", sizeof(begin)) == 0);
+}
+
 int lock_take(const char *path, const char *what, struct tp_error *error)
 {
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666), code;
@@ -41,6 +55,13 @@ int lock_take(const char *path, const char *what, struct tp_error *error)
 						      strerror(errno));
 		close(fd);
 		return code;
+	}
+	if (!is_lock(fd)) {
+		close(fd);
+		return tp_fail(error, -EEXIST,
+			       "%s is no lock but has something else in it; --lock names another "
+			       "file",
+			       path);
 	}
 	snprintf(note, sizeof(note), "pid %d, %.200s\n", (int)getpid(), what);
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, note, strlen(note), 0) < 0) {

@@ -8,6 +8,10 @@
 static const char no_snapshots[] = "the server's snapshots of the measured window are lacking";
 static const char no_client[] = "the client left no result";
 
+/* A client's window may overrun by so much of itself, and by so much in any case. */
+#define WINDOW_FACTOR 1.1
+#define WINDOW_SLACK_S 0.1
+
 /* A number in two snapshots. */
 struct source {
 	const char *section; /* "" for the top */
@@ -228,6 +232,21 @@ static json_t *cell_of(const struct result_parts *parts)
 	return cell;
 }
 
+/* A client that was itself stopped, or its host, measured something else than was asked for. */
+static void judge_window(const struct result_parts *parts)
+{
+	double elapsed_s = json_number_value(json_object_get(parts->client, "elapsed_s"));
+	char text[160];
+
+	if (parts->duration_s <= 0 ||
+	    elapsed_s <= WINDOW_FACTOR * parts->duration_s + WINDOW_SLACK_S)
+		return;
+	snprintf(text, sizeof(text),
+		 "the client's window of %.3f s took %.3f s: the client or its host stood still",
+		 parts->duration_s, elapsed_s);
+	json_array_append_new(parts->reasons, json_text(text));
+}
+
 /* Failures that the client counted; its exit status alone may not say which. */
 static void judge_client(const struct result_parts *parts)
 {
@@ -255,6 +274,7 @@ static void judge_client(const struct result_parts *parts)
 				      json_text("no request was completed in the measured window"));
 	else if (!parts->before || !parts->after)
 		json_array_append_new(parts->reasons, json_text(no_snapshots));
+	judge_window(parts);
 }
 
 static json_t *client_of(const json_t *client_json)

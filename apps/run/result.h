@@ -18,7 +18,8 @@ struct result_parts {
 	const struct plan_sample *sample;
 	json_t *reasons; /* why the sample is invalid; more may be added */
 	const char *started_at;
-	double ready_ms; /* from start to the ready line; negative if it never came */
+	double duration_s; /* of the window, as asked for; 0: not judged */
+	double ready_ms;   /* from start to the ready line; negative if it never came */
 	json_t *ready;
 	json_t *before; /* snapshots of the server as the window began */
 	json_t *after;	/* and as it ended */

@@ -310,12 +310,13 @@ static json_t *read_client_json(const struct session *session, const struct dire
 }
 
 static json_t *make_result(struct session *session, const struct directory *directory,
-			   const char *started_at)
+			   uint64_t duration_ns, const char *started_at)
 {
 	struct result_parts parts = {
 		.sample = session->sample,
 		.reasons = session->reasons,
 		.started_at = started_at,
+		.duration_s = (double)duration_ns / 1e9,
 		.ready_ms = session->ready_ns
 				    ? (double)(session->ready_ns - session->start_ns) / 1e6
 				    : -1,
@@ -370,7 +371,7 @@ int sample_run(const struct plan_sample *sample, const struct experiment *experi
 	close_child(&session->server, directory);
 	remove_socket(sample);
 	if (!interrupt->signal_number) {
-		*result_out = make_result(session, directory, started_at);
+		*result_out = make_result(session, directory, experiment->duration_ns, started_at);
 		snprintf(name, sizeof(name), "%s/result.json", sample->folder);
 		directory_write_json(directory, name, *result_out);
 	}

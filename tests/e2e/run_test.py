@@ -60,7 +60,7 @@ class Bench:
 
     def run(self, *arguments, **options):
         return subprocess.run(self.command(*arguments), capture_output=True, text=True,
-                              timeout=DEADLINE_S, check=False, **options)
+                              errors="replace", timeout=DEADLINE_S, check=False, **options)
 
     def start(self, *arguments):
         return subprocess.Popen(self.command(*arguments), stdout=subprocess.PIPE,
@@ -230,6 +230,20 @@ def stopped_server(bench):
     assert any("did not stop within 5 s" in reason for reason in reasons), reasons
 
 
+def paused_client(bench):
+    folder = bench.experiment(factors={"depth": [4]}, duration="1s")
+    with bench.start(folder) as runner:
+        bench.await_measuring("s0001")
+        client = children_of(runner.pid)[1]
+        os.kill(client, signal.SIGSTOP)
+        time.sleep(2)
+        os.kill(client, signal.SIGCONT)
+        stdout, stderr = runner.communicate(timeout=DEADLINE_S)
+    assert runner.returncode == 3, stdout + stderr
+    reasons = read_results(stdout.splitlines()[-1][len("results: "):])[0]["invalid_reasons"]
+    assert any("stood still" in reason for reason in reasons), reasons
+
+
 def failing_client(bench):
     fixed = {"stack": "epoll@loopback", "connections": 100}
     folder = bench.experiment(fixed=fixed, factors={"depth": [1]})
@@ -272,6 +286,8 @@ def wrong_command_line(bench):
     for arguments, expected in (
             ((folder, "--sett", "depth=1"), "did you mean '--set'?"),
             ((folder, "--set", "depht=1"), "--set depht=1: unknown key 'depht'"),
+            ((folder, "--set", b"depth=\xff"), "--set depth="),
+            ((folder, "--set", b"\xff=1"), ": not UTF-8"),
             ((folder, "--set", "depth"), "--set: 'depth' is not accepted"),
             ((folder, folder), "one DIR is wanted"),
             ((), "DIR is missing")):
@@ -345,6 +361,28 @@ def killed_runner(bench):
     assert grounds_of(runner.pid) == []
 
 
+def stale_link(bench):
+    kept = os.path.join(bench.folder, "kept")
+    os.mkdir(kept)
+    bench.write(os.path.join(kept, "precious"), "not weir's")
+    link = f"/tmp/weir-run-4194305-{os.path.basename(bench.folder)}"  # above any process's number
+    os.symlink(kept, link)
+    try:
+        assert bench.run(bench.experiment(), "--set", "duration=100ms").returncode == 0
+    finally:
+        os.unlink(link)
+    assert os.listdir(kept) == ["precious"]
+
+
+def lock_elsewhere(bench):
+    lock = os.path.join(bench.folder, "lock")
+    bench.write(lock, "a year of measurements")
+    outcome = bench.run(bench.experiment())
+    assert outcome.returncode == 4 and f"{lock} is no lock" in outcome.stderr, outcome.stderr
+    with open(lock, encoding="utf-8") as file:
+        assert file.read() == "a year of measurements"
+
+
 def report_follows(bench):
     """With a report if there can be one; without, the samples count all the same."""
     arguments = bench.command(bench.experiment(factors={"depth": [1, 2]}))[:-1]
@@ -392,6 +430,7 @@ TESTS = (
     ("dpdk over memif is measured like any other stack", dpdk_result),
     ("a server killed in the measured window invalidates its sample alone", killed_server),
     ("a server that hangs is killed and its sample invalid", stopped_server),
+    ("a client that was stopped for a while makes the sample invalid", paused_client),
     ("a client that fails makes the sample invalid with its last words", failing_client),
     ("a malformed experiment is refused by file, line and column", malformed),
     ("a wrong command line is refused with what was meant", wrong_command_line),
@@ -402,6 +441,8 @@ TESTS = (
     ("an output that is no folder is refused", unwritable_output),
     ("an interrupt ends both children and keeps what there is as partial", interrupted),
     ("a killed runner takes its children along and the next cleans up", killed_runner),
+    ("a link among the stale folders is not followed", stale_link),
+    ("a lock that is another file is refused and stays as it is", lock_elsewhere),
     ("a second run at the same time is refused and told who holds the host", two_at_once),
 )
 

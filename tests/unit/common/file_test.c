@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -139,6 +140,24 @@ static void test_no_folder(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "/nowhere/at/all/result.json"));
 }
 
+static void test_no_regular_file(void)
+{
+	struct tp_error error;
+	struct stat about;
+
+	enter_folder();
+	CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
+	CU_ASSERT_EQUAL(file_write(path, "x", 1, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, path));
+	CU_ASSERT(lstat(path, &about) == 0 && S_ISFIFO(about.st_mode));
+	unlink(path);
+	CU_ASSERT_EQUAL_FATAL(symlink("/dev/null", path), 0);
+	CU_ASSERT_EQUAL(file_check(path, &error), -EINVAL);
+	CU_ASSERT(lstat(path, &about) == 0 && S_ISLNK(about.st_mode));
+	CU_ASSERT_EQUAL(files_in_folder(), 1);
+	leave_folder();
+}
+
 static void test_read_bound(void)
 {
 	struct tp_error error;
@@ -161,6 +180,7 @@ static const struct suite_test tests[] = {
 	{"a file too large for its limit leaves the old one", test_full_disk},
 	{"a full device is named and leaves nothing", test_device_full},
 	{"a folder that is not there is named", test_no_folder},
+	{"a device, a pipe or a link is refused and stays", test_no_regular_file},
 	{"a file larger than the bound is refused, one of its size is read", test_read_bound},
 };
 

@@ -140,6 +140,7 @@ static json_t *make(json_t *reasons, json_t *client, json_t *before, json_t *aft
 		.sample = &sample,
 		.reasons = reasons,
 		.started_at = "2026-01-01T00:00:00Z",
+		.duration_s = 2,
 		.ready_ms = 1.5,
 		.ready = ready,
 		.before = before,
@@ -204,6 +205,9 @@ static void what_is_lacking_makes_it_invalid(void)
 		       "no request was completed in the measured window");
 	expect_invalid("{\"completed\": 9}", false,
 		       "the server's snapshots of the measured window are lacking");
+	expect_invalid("{\"completed\": 9, \"elapsed_s\": 2.5}", true,
+		       "the client's window of 2.000 s took 2.500 s: the client or its host stood "
+		       "still");
 	expect_invalid("{\"completed\": 9, \"failures\": [{\"kind\": \"lost\", \"count\": 3, "
 		       "\"text\": \"connection 4 was reset\"}]}",
 		       true, "lost (3): connection 4 was reset");
