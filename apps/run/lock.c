@@ -40,9 +40,26 @@ static bool is_lock(int fd)
 				      memcmp(begin, "pid ", sizeof(begin)) == 0);
 }
 
+/*
+ * Opens the file. One that is made is every user's whatever the umask; of one that another user has
+ * made, reading is enough.
+ */
+static int open_lock(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+
+	if (fd >= 0)
+		(void)fchmod(fd, 0666);
+	else if (errno == EEXIST)
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 && errno == EACCES)
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	return fd;
+}
+
 int lock_take(const char *path, const char *what, struct tp_error *error)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666), code;
+	int fd = open_lock(path), code;
 	char note[256];
 
 	if (fd < 0)

@@ -1,8 +1,8 @@
 /*
  * lock: one measurement at a time on a host.
  *
- * A file is locked as long as this process lives and says who holds it. The children do not inherit
- * it.
+ * A file is locked as long as this process lives and says who holds it. It is every user's: one may
+ * hold what another has made. The children do not inherit it.
  *
  * Plane: setup.
  */
