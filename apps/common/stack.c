@@ -1,8 +1,8 @@
 #include "apps/common/stack.h"
 
 #include "apps/common/json.h"
-#include "apps/common/process.h"
 #include "apps/common/worker.h"
+#include "dataplane/core/hugepages.h"
 
 #include <errno.h>
 #include <string.h>
@@ -30,14 +30,6 @@ static int resolve_wait(struct stack_options *options, struct flags *flags, stru
 	return 0;
 }
 
-long stack_hugepages_free_kib(void)
-{
-	long pages = process_read_kib("/proc/meminfo", "HugePages_Free");
-	long page_kib = process_read_kib("/proc/meminfo", "Hugepagesize");
-
-	return pages > 0 && page_kib > 0 ? pages * page_kib : 0;
-}
-
 static void resolve_hugepages(struct stack_options *options, struct flags *flags)
 {
 	if (!can(options, TP_NEEDS_HUGEPAGES)) {
@@ -46,8 +38,7 @@ static void resolve_hugepages(struct stack_options *options, struct flags *flags
 	}
 	options->uses_hugepages = options->hugepages == STACK_HUGEPAGES_YES;
 	if (options->hugepages == STACK_HUGEPAGES_AUTO)
-		options->uses_hugepages =
-			stack_hugepages_free_kib() >= (long)options->workers * STACK_HUGEPAGES_KIB;
+		options->uses_hugepages = hugepages_count().free_mib >= HUGEPAGES_PROCESS_MIB;
 	flags_resolve(flags, "hugepages", options->uses_hugepages ? "yes" : "no");
 }
 

@@ -24,11 +24,6 @@ enum {
 	STACK_SECRET_BYTES = 16,
 	STACK_WORKERS_MAX = 64,
 	STACK_DETAILS = 64,
-	/*
-	 * Free hugepages that one worker's pools need, by a wide margin; below, `auto` does
-	 * without.
-	 */
-	STACK_HUGEPAGES_KIB = 64 * 1024,
 };
 
 /* What the shared flags say, then what was made of it. */
@@ -103,9 +98,6 @@ int stack_open(const struct stack_options *options, uint16_t index, bool server,
 
 /* ["can_block", ...] */
 json_t *stack_capabilities_to_json(uint32_t capabilities);
-
-/* Free memory in hugepages, KiB; 0 where the host has none. */
-long stack_hugepages_free_kib(void);
 
 /* true, false, or null where the stack has no use for them. */
 json_t *stack_hugepages_to_json(const struct stack_options *options);

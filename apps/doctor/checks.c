@@ -1,12 +1,12 @@
 #include "apps/doctor/checks.h"
 
-#include "apps/common/stack.h"
 #include "apps/provenance/fact.h"
 #include "apps/provenance/host.h"
 #include "apps/provenance/topology.h"
 #include "apps/report/analysis.h"
 #include "apps/run/link.h"
 #include "dataplane/core/check.h"
+#include "dataplane/core/hugepages.h"
 #include "stacks/registry.h"
 
 #include <glob.h>
@@ -109,12 +109,13 @@ static void check_virtualization(struct checks *checks)
 
 static void check_hugepages(struct checks *checks)
 {
-	long free_kib = stack_hugepages_free_kib();
+	struct hugepages pages = hugepages_count();
+	bool enough = pages.free_mib >= 2 * HUGEPAGES_PROCESS_MIB;
 
-	mend(add(checks, "hugepages", ok_or(free_kib >= 2 * STACK_HUGEPAGES_KIB, CHECK_NOTE),
-		 "%ld MiB free", free_kib / 1024),
-	     "dpdk works without, a little slower; sysctl vm.nr_hugepages=%d gives enough of 2 MiB",
-	     2 * STACK_HUGEPAGES_KIB / 2048);
+	mend(add(checks, "hugepages", ok_or(enough, CHECK_NOTE), "%lu MiB free", pages.free_mib),
+	     "dpdk works without, a little slower; sysctl vm.nr_hugepages=%lu gives enough of 2 "
+	     "MiB",
+	     pages.used_mib / 2 + HUGEPAGES_PROCESS_MIB);
 }
 
 /* Whether an experiment can use the stack under the name it has in the registry. */

@@ -13,6 +13,7 @@ static const struct link links[LINK_COUNT] = {
 		.server_ip = "10.77.0.1",
 		.server_address = "10.77.0.1/24",
 		.client_address = "10.77.0.2/24",
+		.workers_max = 1,
 		.socket_file = true,
 	},
 };

@@ -21,6 +21,7 @@ struct link {
 	const char *server_ip;	    /* where the server listens */
 	const char *server_address; /* IP/LEN of its own; NULL where the kernel has the address */
 	const char *client_address;
+	unsigned workers_max; /* in one process; 0: as many as there are CPUs */
 	bool socket_file; /* the device is reached by a path, which follows its name after ':' */
 };
 

@@ -1,8 +1,8 @@
 #include "apps/run/plan.h"
 
-#include "apps/common/stack.h"
 #include "apps/load/client.h"
 #include "dataplane/core/clock.h"
+#include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
 
 #include <errno.h>
@@ -16,6 +16,12 @@
  * seconds.
  */
 static const double sample_overhead_s = 1.2;
+
+/* Cells of the grid, excluded ones too, that are looked at. */
+enum { GRID_MAX = 1000 * 1000 };
+
+/* Server and client are a process each. */
+enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
 
 static bool is_excluded(const struct experiment *experiment, const struct cell *cell)
 {
@@ -46,15 +52,28 @@ static struct cell grid_cell(const struct experiment *experiment, unsigned index
 	return cell;
 }
 
-/* Cells of the full grid; more than EXPERIMENT_SAMPLES_MAX is reported as one beyond it. */
+/* Cells of the full grid; more than GRID_MAX is reported as one beyond it. */
 static unsigned grid_size(const struct experiment *experiment)
 {
 	unsigned size = 1;
 
 	for (unsigned i = 0; i < experiment->factor_count; i++)
-		if ((size *= experiment->factors[i].count) > EXPERIMENT_SAMPLES_MAX)
-			return EXPERIMENT_SAMPLES_MAX + 1;
+		if ((size *= experiment->factors[i].count) > GRID_MAX)
+			return GRID_MAX + 1;
 	return size;
+}
+
+/* How many cells of the grid are not excluded. */
+static unsigned count_cells(const struct experiment *experiment, unsigned grid)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < grid; i++) {
+		struct cell cell = grid_cell(experiment, i);
+
+		count += !is_excluded(experiment, &cell);
+	}
+	return count;
 }
 
 /* Joins the values of the varied settings: "dpdk@memif.coalesce.d8". */
@@ -80,7 +99,6 @@ static void name_variant(const struct experiment *experiment, const struct cell 
 static void resolve_cell(struct cell *cell, uint32_t capabilities, const struct plan_ground *ground)
 {
 	struct setting_value *of = cell->of;
-	long needed_kib = 2L * of[SETTING_WORKERS].number * STACK_HUGEPAGES_KIB;
 
 	if (strcmp(of[SETTING_WAIT].word, "default") == 0)
 		of[SETTING_WAIT].word = capabilities & TP_CAN_BLOCK ? "block" : "spin";
@@ -88,20 +106,46 @@ static void resolve_cell(struct cell *cell, uint32_t capabilities, const struct 
 		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
 	if (capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "auto") == 0)
 		of[SETTING_HUGEPAGES].word =
-			ground->hugepages_free_kib >= needed_kib ? "yes" : "no";
+			ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB ? "yes" : "no";
 }
 
-/* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
-static int judge_cell(const struct cell *cell, uint32_t capabilities, struct tp_error *error)
+/* What the cell's stack cannot do, or not on this host. 0, or -EINVAL with `error` filled. */
+static int judge_stack(const struct plan_cell *cell, uint32_t capabilities,
+		       const struct plan_ground *ground, struct tp_error *error)
 {
-	const struct setting_value *of = cell->of;
+	const struct setting_value *of = cell->cell.of;
+	unsigned workers = of[SETTING_WORKERS].number, workers_max = cell->link->workers_max;
+	bool wants_hugepages =
+		capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "yes") == 0;
 
+	if (workers_max && workers > workers_max)
+		return tp_fail(
+			error, -EINVAL,
+			"%s has at most %u worker in a process, not %u; set \"workers\" to %u, "
+			"or exclude it",
+			cell->link->name, workers_max, workers, workers_max);
 	if (strcmp(of[SETTING_WAIT].word, "block") == 0 && !(capabilities & TP_CAN_BLOCK))
 		return tp_fail(
 			error, -EINVAL,
 			"%s cannot wait by `block`; set \"wait\" to \"spin\" or \"default\", or "
 			"exclude it",
-			of[SETTING_STACK].word);
+			cell->link->name);
+	if (wants_hugepages && ground->hugepages_free_mib < HUGEPAGES_NEEDED_MIB)
+		return tp_fail(error, -EINVAL,
+			       "hugepages are to be used, but %lu MiB of the %d MiB that server "
+			       "and client "
+			       "need are free; `weir doctor` says how to get them, or set "
+			       "\"hugepages\" to "
+			       "\"auto\" or \"no\"",
+			       ground->hugepages_free_mib, HUGEPAGES_NEEDED_MIB);
+	return 0;
+}
+
+/* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
+static int judge_cell(const struct cell *cell, struct tp_error *error)
+{
+	const struct setting_value *of = cell->of;
+
 	if (of[SETTING_CONNECTIONS].number < of[SETTING_WORKERS].number)
 		return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
 			       of[SETTING_CONNECTIONS].number, of[SETTING_WORKERS].number);
@@ -126,9 +170,11 @@ static int ground_cell(struct plan_cell *cell, const struct plan_ground *ground,
 	cell->link = link_find(of[SETTING_STACK].word);
 	code = link_capabilities(cell->link, &capabilities, error);
 	if (code == 0)
+		code = judge_stack(cell, capabilities, ground, error);
+	if (code == 0)
 		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
 	if (code == 0)
-		code = judge_cell(&cell->cell, capabilities, error);
+		code = judge_cell(&cell->cell, error);
 	if (code < 0)
 		return code;
 	resolve_cell(&cell->cell, capabilities, ground);
@@ -144,11 +190,12 @@ static void make_cells(struct plan *plan, unsigned grid, const struct plan_groun
 	struct tp_error error, said = {.text = ""};
 
 	for (unsigned i = 0; i < grid; i++) {
+		struct cell settings = grid_cell(plan->experiment, i);
 		struct plan_cell *cell = &plan->cells[plan->cell_count];
 
-		cell->cell = grid_cell(plan->experiment, i);
-		if (is_excluded(plan->experiment, &cell->cell))
+		if (is_excluded(plan->experiment, &settings))
 			continue;
+		cell->cell = settings;
 		name_variant(plan->experiment, &cell->cell, cell->variant);
 		if (ground_cell(cell, ground, &error) < 0 && strcmp(error.text, said.text) != 0) {
 			said = error;
@@ -317,22 +364,27 @@ static int make_samples(struct plan *plan, const struct plan_ground *ground)
 /* Fills a plan; whatever stands in the way becomes a problem. */
 static void fill(struct plan *plan, const struct plan_ground *ground, struct problems *problems)
 {
-	unsigned grid = grid_size(plan->experiment);
+	const struct experiment *experiment = plan->experiment;
+	unsigned grid = grid_size(experiment);
+	unsigned cells = grid > GRID_MAX ? 0 : count_cells(experiment, grid);
 
-	if (grid * plan->experiment->runs > EXPERIMENT_SAMPLES_MAX) {
-		problems_add(problems, "%s: more than %d samples", plan->experiment->path,
-			     EXPERIMENT_SAMPLES_MAX);
+	if (grid > GRID_MAX)
+		problems_add(problems, "%s: the factors span more than %d cells", experiment->path,
+			     GRID_MAX);
+	else if (cells == 0)
+		problems_add(problems, "%s: every cell is excluded", experiment->path);
+	else if ((uint64_t)cells * experiment->runs > EXPERIMENT_SAMPLES_MAX)
+		problems_add(problems, "%s: %u cells in %u runs are more than %d samples",
+			     experiment->path, cells, experiment->runs, EXPERIMENT_SAMPLES_MAX);
+	if (problems->count)
 		return;
-	}
-	plan->cells = calloc(grid, sizeof(*plan->cells));
+	plan->cells = calloc(cells, sizeof(*plan->cells));
 	if (!plan->cells) {
-		problems_add(problems, "no memory for %u cells", grid);
+		problems_add(problems, "no memory for %u cells", cells);
 		return;
 	}
 	make_cells(plan, grid, ground, problems);
-	if (plan->cell_count == 0)
-		problems_add(problems, "%s: every cell is excluded", plan->experiment->path);
-	else if (problems->count == 0 && make_samples(plan, ground) < 0)
+	if (problems->count == 0 && make_samples(plan, ground) < 0)
 		problems_add(problems, "no memory for the samples");
 }
 

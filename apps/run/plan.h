@@ -48,7 +48,7 @@ struct plan_ground {
 	const struct topology *topology;
 	const char *socket_folder; /* where stacks that need one keep a socket file */
 	uint16_t port;		   /* free on the loopback */
-	long hugepages_free_kib;
+	unsigned long hugepages_free_mib;
 };
 
 /* 0; or -EINVAL with everything that stands in the way in `problems`. */

@@ -1,6 +1,5 @@
 #include "apps/common/exit.h"
 #include "apps/common/flags.h"
-#include "apps/common/stack.h"
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
 #include "apps/run/campaign.h"
@@ -8,6 +7,7 @@
 #include "apps/run/lock.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
+#include "dataplane/core/hugepages.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -180,7 +180,7 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
 	struct plan_ground on = {topology, ground->folder, ground->port,
-				 stack_hugepages_free_kib()};
+				 hugepages_count().free_mib};
 	int code = -ENOMEM;
 
 	if (topology)

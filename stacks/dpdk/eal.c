@@ -1,6 +1,7 @@
 #include "stacks/dpdk/eal.h"
 
-#include <dirent.h>
+#include "dataplane/core/hugepages.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <rte_eal.h>
@@ -60,64 +61,19 @@ static int catch_log(void)
 	return 0;
 }
 
-/* The number that a file of one line holds, or 0. */
-static unsigned long read_number(const char *directory, const char *name)
-{
-	char path[320];
-	unsigned long value = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/sys/kernel/mm/hugepages/%s/%s", directory, name);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%lu", &value) != 1)
-		value = 0;
-	fclose(file);
-	return value;
-}
-
-/* Hugepage memory of all sizes, MiB. */
-struct hugepages {
-	unsigned long free_mib;
-	unsigned long used_mib;
-};
-
-static struct hugepages count_hugepages(void)
-{
-	DIR *directory = opendir("/sys/kernel/mm/hugepages");
-	struct hugepages sum = {0};
-	struct dirent *entry;
-
-	if (!directory)
-		return sum;
-	while ((entry = readdir(directory))) {
-		unsigned long kib, all, unused;
-
-		if (sscanf(entry->d_name, "hugepages-%lukB", &kib) != 1)
-			continue;
-		all = read_number(entry->d_name, "nr_hugepages");
-		unused = read_number(entry->d_name, "free_hugepages");
-		sum.free_mib += kib * unused / 1024;
-		sum.used_mib += kib * (all - unused) / 1024;
-	}
-	closedir(directory);
-	return sum;
-}
-
 static int check_hugepages(struct tp_error *error)
 {
-	struct hugepages pages = count_hugepages();
+	struct hugepages pages = hugepages_count();
 
-	if (pages.free_mib >= EAL_MEMORY_MIB)
+	if (pages.free_mib >= HUGEPAGES_PROCESS_MIB)
 		return 0;
 	/* what is in use, and as much again for two processes: 2 MiB a page */
 	return tp_fail(error, -ENOMEM,
 		       "DPDK needs %d MiB of hugepages in each process (%d of 2 MiB) and %lu MiB "
 		       "are free; for a server and a client: `sysctl vm.nr_hugepages=%lu`, or go "
 		       "without: `--hugepages no`",
-		       EAL_MEMORY_MIB, EAL_MEMORY_MIB / 2, pages.free_mib,
-		       pages.used_mib / 2 + EAL_MEMORY_MIB);
+		       HUGEPAGES_PROCESS_MIB, HUGEPAGES_PROCESS_MIB / 2, pages.free_mib,
+		       pages.used_mib / 2 + HUGEPAGES_PROCESS_MIB);
 }
 
 /* "0@5", or "0@(0,1,4)" for all CPUs that the thread may use now. */
@@ -148,7 +104,7 @@ static int init_eal(bool hugepages, int cpu, struct tp_error *error)
 	int count = 11;
 
 	print_lcores(cpu, lcores, sizeof(lcores));
-	snprintf(memory, sizeof(memory), "%d", EAL_MEMORY_MIB);
+	snprintf(memory, sizeof(memory), "%d", HUGEPAGES_PROCESS_MIB);
 	if (hugepages) {
 		arguments[count++] = "--in-memory";
 	} else {

@@ -15,9 +15,6 @@
 
 #include <stdbool.h>
 
-/* Memory that the EAL, the mbuf pool and the devices' queues take together. */
-enum { EAL_MEMORY_MIB = 64 };
-
 /*
  * Starts the EAL on the calling thread, bound to `cpu` (-1: where it may run already); harmless if
  * it runs. 0; -ENOMEM when hugepages are wanted and too few are free; -EBUSY on another thread or

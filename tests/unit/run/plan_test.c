@@ -1,5 +1,5 @@
-#include "apps/common/stack.h"
 #include "apps/run/plan.h"
+#include "dataplane/core/hugepages.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -179,8 +179,8 @@ static void hugepages_are_shared_or_left(void)
 		experiment_free(experiment);
 		return;
 	}
-	rich.hugepages_free_kib = 2 * STACK_HUGEPAGES_KIB;
-	poor.hugepages_free_kib = 2 * STACK_HUGEPAGES_KIB - 1;
+	rich.hugepages_free_mib = 2 * HUGEPAGES_PROCESS_MIB;
+	poor.hugepages_free_mib = 2 * HUGEPAGES_PROCESS_MIB - 1;
 	CU_ASSERT_EQUAL_FATAL(plan_make(experiment, &rich, &plan, &problems), 0);
 	CU_ASSERT_STRING_EQUAL(plan->cells[0].cell.of[SETTING_HUGEPAGES].word, "yes");
 	plan_free(plan);
@@ -203,16 +203,68 @@ static void an_echo_answers_with_the_request(void)
 	experiment_free(experiment);
 }
 
-static void expect_refusal(const char *text, const char *expected)
+static void expect_refusal_on(const struct plan_ground *on, const char *text, const char *expected)
 {
 	struct experiment *experiment = read_text(text);
 	struct problems problems = {0};
 	struct plan *plan = NULL;
 
-	CU_ASSERT(plan_make(experiment, &ground, &plan, &problems) < 0);
+	CU_ASSERT(plan_make(experiment, on, &plan, &problems) < 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, expected));
 	CU_ASSERT_EQUAL(problems.count, 1);
 	experiment_free(experiment);
+}
+
+static void expect_refusal(const char *text, const char *expected)
+{
+	expect_refusal_on(&ground, text, expected);
+}
+
+#define DPDK(setting)                                           \
+	"{\"schema\": \"weir.experiment/1\", \"name\": \"x\", " \
+	"\"fixed\": {\"stack\": \"dpdk@memif\", \"connections\": 4, " setting "}}"
+
+static void refuses_what_the_stack_cannot(void)
+{
+	static struct topology four_cores = {
+		.cpus = {.count = 4, .cpu = {0, 1, 2, 3}}, .core = {0, 1, 2, 3}, .cores = 4};
+	struct plan_ground rich = {&four_cores, "/tmp/ground", 20000, 2 * HUGEPAGES_PROCESS_MIB};
+	struct plan_ground poor = rich;
+	struct experiment *experiment;
+	struct problems problems = {0};
+	uint32_t capabilities;
+	struct tp_error error;
+	struct plan *plan;
+
+	if (link_capabilities(link_find("dpdk@memif"), &capabilities, &error) < 0) {
+		suite_skip("%s", error.text);
+		return;
+	}
+	poor.hugepages_free_mib--;
+	expect_refusal_on(&rich, DPDK("\"workers\": 2"), "at most 1 worker in a process, not 2");
+	expect_refusal_on(&poor, DPDK("\"hugepages\": \"yes\""), "but 127 MiB of the 128 MiB");
+	expect_refusal_on(&rich, DPDK("\"wait\": \"block\""), "cannot wait by `block`");
+	experiment = read_text(DPDK("\"hugepages\": \"yes\""));
+	CU_ASSERT_EQUAL_FATAL(plan_make(experiment, &rich, &plan, &problems), 0);
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
+/* 1,200 cells in the grid and 9 runs; only what is left of them counts. */
+#define MANY(excludes)                                                                         \
+	HEAD "\"runs\": 9, \"factors\": {\"depth\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], "         \
+	     "\"request_bytes\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10], \"response_bytes\": [1, 2, " \
+	     "3, 4, 5, 6, 7, 8, 9, 10, 11, 12]}, \"excludes\": [" excludes "]}"
+
+static void what_is_excluded_does_not_count(void)
+{
+	struct experiment *experiment = read_text(MANY("{\"depth\": 1}"));
+	struct plan *plan = make(experiment);
+
+	CU_ASSERT_EQUAL(plan->sample_count, 1080 * 9);
+	plan_free(plan);
+	experiment_free(experiment);
+	expect_refusal(MANY(""), "1200 cells in 9 runs are more than 9999 samples");
 }
 
 static void refuses_what_cannot_be_measured(void)
@@ -237,6 +289,9 @@ static const struct suite_test tests[] = {
 	{"an echo's response is as long as its request", an_echo_answers_with_the_request},
 	{"what cannot be measured here is refused before anything runs",
 	 refuses_what_cannot_be_measured},
+	{"what the stack cannot do on this host is refused before anything runs",
+	 refuses_what_the_stack_cannot},
+	{"excluded cells do not count against the limit", what_is_excluded_does_not_count},
 };
 
 SUITE_MAIN("run plan", tests)
