@@ -22,7 +22,7 @@ static const char program[] = "weir run";
 
 struct run_options {
 	const char *experiment;
-	const char *output; /* NULL: results/ in the repository, or here */
+	const char *output; /* NULL: default_output */
 	const char *lock;
 	const char *overrides[EXPERIMENT_OVERRIDES_MAX];
 	unsigned override_count;
@@ -47,15 +47,13 @@ static int refuse_problems(const struct problems *problems)
 	return EXIT_USAGE;
 }
 
-/* Where results go by default. */
+/* Where results go by default: in the repository if it can be found, else here. */
 static const char *default_output(char path[PATH_MAX + 16])
 {
-	const char *root = getenv("WEIR_ROOT");
-
-	if (root && root[0] == '/' && strlen(root) < PATH_MAX)
-		snprintf(path, PATH_MAX + 16, "%s/results", root);
+	if (root_find(path) == 0)
+		strcat(path, "/results");
 	else
-		snprintf(path, PATH_MAX + 16, "results");
+		strcpy(path, "results");
 	return path;
 }
 
@@ -98,52 +96,61 @@ static int await_report(pid_t pid, struct interrupt *interrupt)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Has the analysis make the report. Failure is said, loudly, and changes no sample. */
-static void make_report(const char *result, struct interrupt *interrupt)
+/* Becomes the analysis in a process of its own. Its exit status, or -1. */
+static int start_report(const char *result, struct interrupt *interrupt)
 {
 	struct tp_error error;
-	char missing[256];
 	sigset_t none;
-	pid_t pid;
-	int status;
+	pid_t pid = fork();
 
-	fflush(stdout);
-	if (analysis_missing(missing, sizeof(missing)) > 0) {
-		fprintf(stderr,
-			"%s: NO REPORT: packages are missing: apt-get install %s; then `weir "
-			"report "
-			"%s`\n",
-			program, missing, result);
-		return;
-	}
-	pid = fork();
 	if (pid == 0) {
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		analysis_exec_report(result, &error);
 		_exit(exit_with(EXIT_USAGE, program, &error));
 	}
-	status = pid < 0 ? -1 : await_report(pid, interrupt);
-	/* a report of samples that are all invalid was written too */
-	if (status != EXIT_PASS && status != EXIT_INVALID)
+	return pid < 0 ? -1 : await_report(pid, interrupt);
+}
+
+/* Has the analysis make the report. Whether it did; failure is said, and changes no sample. */
+static bool make_report(const char *result, struct interrupt *interrupt)
+{
+	char missing[256];
+	int status;
+
+	fflush(stdout);
+	if (analysis_missing(missing, sizeof(missing)) > 0) {
 		fprintf(stderr,
-			"%s: NO REPORT: the analysis failed (status %d); the samples are whole all "
-			"the same; try `weir report %s`\n",
-			program, status, result);
+			"%s: NO REPORT: packages are missing: apt-get install %s; then `weir "
+			"report %s`\n",
+			program, missing, result);
+		return false;
+	}
+	status = start_report(result, interrupt);
+	/* a report of samples that are all invalid was written too */
+	if (status == EXIT_PASS || status == EXIT_INVALID)
+		return true;
+	fprintf(stderr,
+		"%s: NO REPORT: the analysis failed (status %d); the samples are whole all the "
+		"same; try `weir report %s`\n",
+		program, status, result);
+	return false;
 }
 
 /* What the exit status says of a campaign that was carried out. */
 static int conclude(const struct campaign *campaign, const struct run_options *options)
 {
 	unsigned samples = campaign->plan->sample_count;
+	bool reported =
+		options->no_report || make_report(campaign->directory.path, campaign->interrupt);
 
-	if (!options->no_report)
-		make_report(campaign->directory.path, campaign->interrupt);
 	if (campaign->valid < samples)
 		printf("%u of %u samples are invalid; their result.json says why\n",
 		       samples - campaign->valid, samples);
 	printf("results: %s\n", campaign->directory.path);
-	return campaign->valid < samples ? EXIT_INVALID : EXIT_PASS;
+	if (campaign->valid < samples)
+		return EXIT_INVALID;
+	return reported ? EXIT_PASS : EXIT_USAGE;
 }
 
 static int carry_out(const struct plan *plan, const struct run_options *options,

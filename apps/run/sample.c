@@ -5,8 +5,10 @@
 #include "apps/run/activity.h"
 #include "apps/run/child.h"
 #include "apps/run/result.h"
+#include "apps/serve/serve.h"
 #include "dataplane/core/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -20,8 +22,10 @@
 #define CLIENT_GRACE_NS (30 * CLOCK_SECOND_NS)
 #define AFTER_DEATH_NS (3 * CLOCK_SECOND_NS)
 #define SNAPSHOT_NS (3 * CLOCK_SECOND_NS)
-#define STOP_NS (5 * CLOCK_SECOND_NS)
+#define STOP_NS (SERVE_DRAIN_NS + 3 * CLOCK_SECOND_NS)
 #define KILL_NS (5 * CLOCK_SECOND_NS)
+
+static_assert(STOP_NS >= SERVE_DRAIN_NS + CLOCK_SECOND_NS, "a server that drains is not killed");
 
 enum {
 	SNAPSHOTS = 2, /* as the measured window begins, and as it ends */
@@ -39,6 +43,7 @@ struct session {
 	char *ready;		    /* the JSON behind the server's line, or NULL */
 	char *snapshots[SNAPSHOTS]; /* likewise */
 	unsigned snapshot_count;
+	bool snapshots_lack; /* one asked for never came, so which the others are is not known */
 	struct activity activities[SNAPSHOTS]; /* taken as the snapshots are asked for */
 	unsigned activity_count;
 	char phase[16]; /* the client's last */
@@ -219,13 +224,17 @@ static void await_snapshots(struct session *session)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + SNAPSHOT_NS;
 	unsigned asked = session->activity_count;
+	char quote[700];
 
 	while (session->snapshot_count < asked && !session->server.ended && !is_over(deadline_ns) &&
 	       !session->interrupt->signal_number)
 		step(session, deadline_ns);
-	if (session->snapshot_count < asked && !session->server.ended)
-		invalidate(session, "the server gave %u of %u snapshots", session->snapshot_count,
-			   asked);
+	session->snapshots_lack = session->snapshot_count < asked && !session->server.ended;
+	if (!session->snapshots_lack)
+		return;
+	log_quote(&session->server.log, quote, sizeof(quote));
+	invalidate(session, "the server gave %u of %u snapshots%s%s", session->snapshot_count,
+		   asked, quote[0] ? ": " : "", quote);
 }
 
 /* Signals a child and waits for its end, at most so long. */
@@ -248,7 +257,9 @@ static void stop_server(struct session *session)
 	if (!session->server.pid || session->server_blamed)
 		return;
 	if (!end_child(session, &session->server, SIGTERM, STOP_NS))
-		invalidate(session, "the server did not stop within 5 s of SIGTERM and was killed");
+		invalidate(session,
+			   "the server did not stop within %llu s of SIGTERM and was killed",
+			   (unsigned long long)(STOP_NS / CLOCK_SECOND_NS));
 	else if (died || (!child_succeeded(&session->server) && !session->interrupt->signal_number))
 		blame(session, &session->server,
 		      died ? "before it was told to stop" : "when told to stop");
@@ -321,8 +332,8 @@ static json_t *make_result(struct session *session, const struct directory *dire
 				    ? (double)(session->ready_ns - session->start_ns) / 1e6
 				    : -1,
 		.ready = parse_line(session->ready),
-		.before = parse_line(session->snapshots[0]),
-		.after = parse_line(session->snapshots[1]),
+		.before = parse_line(session->snapshots_lack ? NULL : session->snapshots[0]),
+		.after = parse_line(session->snapshots_lack ? NULL : session->snapshots[1]),
 		.client = read_client_json(session, directory),
 		.other_busy_cpus =
 			activity_other_cpus(&session->activities[0], &session->activities[1]),

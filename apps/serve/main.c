@@ -53,30 +53,37 @@ static int start_workers(const struct serve_options *options, struct serve_worke
 	return 0;
 }
 
-/*
- * Asks every worker for its accounts and sums what they answer; one that does not is told on
- * stderr.
- */
+/* Sums what every worker answers. False, and said on stderr, if one does not. */
+static bool collect(const struct serve_options *options, struct serve_worker *workers,
+		    struct serve_copy *sum)
+{
+	for (unsigned i = 0; i < options->stack.workers; i++)
+		worker_ask(&workers[i].worker);
+	for (unsigned i = 0; i < options->stack.workers; i++) {
+		if (!worker_await(&workers[i].worker, ANSWER_NS)) {
+			fprintf(stderr,
+				"weir serve: worker %u did not answer within %llu s: no snapshot\n",
+				i, (unsigned long long)(ANSWER_NS / CLOCK_SECOND_NS));
+			return false;
+		}
+		serve_copy_add(sum, &workers[i].copy);
+	}
+	return true;
+}
+
+/* Prints the accounts of all workers, or nothing: a sum that lacks one would look whole. */
 static void print_snapshot(const struct serve_options *options, struct serve_worker *workers)
 {
 	struct serve_copy *sum = calloc(1, sizeof(*sum));
 
 	if (!sum)
-		return;
-	for (unsigned i = 0; i < options->stack.workers; i++)
-		worker_ask(&workers[i].worker);
-	for (unsigned i = 0; i < options->stack.workers; i++) {
-		if (worker_await(&workers[i].worker, ANSWER_NS))
-			serve_copy_add(sum, &workers[i].copy);
-		else
-			fprintf(stderr,
-				"weir serve: worker %u did not answer; the snapshot lacks it\n", i);
-	}
-	json_print_line(stdout, "snapshot", serve_copy_to_json(options, sum));
+		fprintf(stderr, "weir serve: no memory for a snapshot\n");
+	else if (collect(options, workers, sum))
+		json_print_line(stdout, "snapshot", serve_copy_to_json(options, sum));
 	free(sum);
 }
 
-/* Serves signals until one asks for the end or every worker is gone. */
+/* Serves signals until one asks for the end. */
 static void wait_for_end(const struct serve_options *options, struct serve_worker *workers,
 			 const sigset_t *signals)
 {
@@ -94,8 +101,10 @@ static void print_final(const struct serve_options *options, const struct serve_
 {
 	struct serve_copy *sum = calloc(1, sizeof(*sum));
 
-	if (!sum)
+	if (!sum) {
+		fprintf(stderr, "weir serve: no memory for the final accounts\n");
 		return;
+	}
 	for (unsigned i = 0; i < options->stack.workers; i++) {
 		serve_copy_add(sum, &workers[i].copy);
 		if (!workers[i].drained)

@@ -18,6 +18,8 @@ import traceback
 
 DEADLINE_S = 60
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, ROOT)
+from tests.support import thread  # noqa: E402: the repository must be on the path first
 EXPERIMENT = {
     "schema": "weir.experiment/1",
     "name": "tiny",
@@ -227,7 +229,26 @@ def stopped_server(bench):
     assert runner.returncode == 3, stderr
     assert not is_alive(server)
     reasons = read_results(stdout.splitlines()[-1][len("results: "):])[0]["invalid_reasons"]
-    assert any("did not stop within 5 s" in reason for reason in reasons), reasons
+    assert any("did not stop within 8 s of SIGTERM" in reason for reason in reasons), reasons
+
+
+def silent_worker(bench):
+    """The second snapshot lacks the server's one worker, which is stopped meanwhile."""
+    with bench.start(bench.experiment(factors={"depth": [4]}, duration="1s")) as runner:
+        server = bench.await_measuring("s0001")
+        wait_for(lambda: "snapshot {" in bench.sample_file("s0001", "server.log"))
+        try:
+            with thread.Stopped(*thread.workers_of(server)):
+                wait_for(lambda: "did not answer" in bench.sample_file("s0001", "server.log"))
+        except thread.Refused as reason:
+            runner.kill()
+            raise Skip(reason) from reason
+        stdout, stderr = runner.communicate(timeout=DEADLINE_S)
+    assert runner.returncode == 3, stderr
+    result = read_results(stdout.splitlines()[-1][len("results: "):])[0]
+    said = "the server gave 1 of 2 snapshots: weir serve: worker 0 did not answer within 2 s: no snapshot"
+    assert result["invalid_reasons"] == [said], result["invalid_reasons"]
+    assert result["server"]["rss_start_kib"] is None and result["server"]["writes"] is None
 
 
 def paused_client(bench):
@@ -388,7 +409,8 @@ def report_follows(bench):
     arguments = bench.command(bench.experiment(factors={"depth": [1, 2]}))[:-1]
     lost = subprocess.run(arguments, capture_output=True, text=True, timeout=DEADLINE_S,
                           env={**os.environ, "WEIR_ROOT": "/nonexistent"}, check=False)
-    assert lost.returncode == 0 and "NO REPORT" in lost.stderr, lost.stderr
+    assert lost.returncode == 4 and "NO REPORT" in lost.stderr, lost.stderr
+    assert all(result["valid"] for result in read_results(results_path(lost)))
     check_hashes(results_path(lost))
     if not os.path.exists(os.path.join(ROOT, "analysis", "report.py")):
         raise Skip("this tree has no analysis/")
@@ -399,6 +421,19 @@ def report_follows(bench):
         raise Skip(made.stderr.strip())
     assert os.path.exists(os.path.join(results_path(made), "report.html")), made.stderr
     check_hashes(results_path(made))
+
+
+def default_output(bench):
+    """Without --output, results go to results/ in the repository that WEIR_ROOT names."""
+    command = bench.command(bench.experiment(factors={"depth": [1]}))
+    at = command.index("--output")
+    del command[at:at + 2]
+    root = os.path.join(bench.folder, "root")
+    os.mkdir(root)
+    made = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, cwd=bench.folder,
+                          env={**os.environ, "WEIR_ROOT": root}, check=False)
+    assert made.returncode == 0, made.stderr
+    assert os.path.dirname(results_path(made)) == os.path.join(root, "results"), made.stdout
 
 
 def doctor_knows(bench):
@@ -431,12 +466,14 @@ TESTS = (
     ("a server killed in the measured window invalidates its sample alone", killed_server),
     ("a server that hangs is killed and its sample invalid", stopped_server),
     ("a client that was stopped for a while makes the sample invalid", paused_client),
+    ("a snapshot that would lack a worker is not given and its sample invalid", silent_worker),
     ("a client that fails makes the sample invalid with its last words", failing_client),
     ("a malformed experiment is refused by file, line and column", malformed),
     ("a wrong command line is refused with what was meant", wrong_command_line),
     ("a dry run prints the plan and leaves nothing", dry_run),
     ("a full disk ends the run and leaves nothing that reads as whole", full_disk),
     ("a report follows if it can, and its lack is said loudly", report_follows),
+    ("without --output results go to the repository", default_output),
     ("doctor finds out whether first-look can run, and how to mend what is missing", doctor_knows),
     ("an output that is no folder is refused", unwritable_output),
     ("an interrupt ends both children and keeps what there is as partial", interrupted),
