@@ -13,25 +13,25 @@ static uint64_t to_us(const struct timeval *time)
 	return (uint64_t)time->tv_sec * 1000000 + (uint64_t)time->tv_usec;
 }
 
-long process_read_kib(const char *path, const char *name)
+long process_read_number(const char *path, const char *name)
 {
 	FILE *file = fopen(path, "re");
 	size_t name_bytes = strlen(name);
 	char line[256];
-	long kib = -1;
+	long number = -1;
 
 	if (!file)
 		return -1;
-	while (kib < 0 && fgets(line, sizeof(line), file))
+	while (number < 0 && fgets(line, sizeof(line), file))
 		if (strncmp(line, name, name_bytes) == 0 && line[name_bytes] == ':')
-			sscanf(line + name_bytes + 1, "%ld", &kib);
+			sscanf(line + name_bytes + 1, "%ld", &number);
 	fclose(file);
-	return kib;
+	return number;
 }
 
 static void set_kib(json_t *object, const char *key, const char *name)
 {
-	long kib = process_read_kib("/proc/self/status", name);
+	long kib = process_read_number("/proc/self/status", name);
 
 	if (kib < 0)
 		json_set_unknown(object, key, "/proc/self/status does not say");

@@ -19,7 +19,10 @@ json_t *process_to_json(void);
 /* {"softirq_us", "steal_us"}: the sums over these CPUs since boot, from /proc/stat. */
 json_t *process_cpus_to_json(const struct cpus *cpus);
 
-/* A value in kB of /proc/self/status or /proc/meminfo, e.g. "VmRSS"; -1 if it is not there. */
-long process_read_kib(const char *path, const char *name);
+/*
+ * The number behind "NAME:" in a file like /proc/self/status or /proc/meminfo, in the file's own
+ * unit; -1 if it is not there.
+ */
+long process_read_number(const char *path, const char *name);
 
 #endif

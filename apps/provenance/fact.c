@@ -66,7 +66,7 @@ void fact_number_from_file(json_t *facts, const char *name, const char *path)
 
 void fact_from_keyed(json_t *facts, const char *name, const char *path, const char *key)
 {
-	long value = process_read_kib(path, key);
+	long value = process_read_number(path, key);
 
 	if (value >= 0)
 		fact_set(facts, name, json_integer(value));
