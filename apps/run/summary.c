@@ -228,9 +228,9 @@ void summary_print(const json_t *summary, FILE *to)
 	fprintf(to, "\n%-*s  valid  %10s  %10s  %10s  %9s  %9s  %10s  %11s\n", width, "variant",
 		"req/s", "min", "max", "p50 us", "p99 us", "resp/write", "busy us/req");
 	json_array_foreach((json_t *)cells, index, cell) print_cell(cell, width, to);
-	fprintf(to, "\nMedians of the valid samples; min and max are of requests/s. p50 and p99 "
-		    "are service "
-		    "times.\n");
+	fprintf(to, "\nMedians of the valid samples' own figures; min and max are of requests/s. "
+		    "p50 and p99 are\nmedians of each sample's percentile of service time; the "
+		    "report's are of all samples'\nhistograms merged and may differ.\n");
 	if (saturated)
 		fprintf(to, "* the client was at its limit in some samples: the server may be "
 			    "faster.\n");

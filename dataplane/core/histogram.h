@@ -60,7 +60,7 @@ uint64_t histogram_percentile(const struct histogram *histogram, double percenti
 double histogram_mean(const struct histogram *histogram);
 
 /*
- * Finds the first non-empty bucket with index >= `from`. False if there is none, `out`
+ * Finds the first non-empty bucket with index >= `from`. False if there is none, `bucket_out`
  * untouched.
  */
 bool histogram_next(const struct histogram *histogram, uint32_t from,
