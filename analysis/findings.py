@@ -128,7 +128,7 @@ def _host(result: Result) -> list[Caveat]:
         table = source or {}
         stated = table.get("degraded")
         degraded = degraded or bool(stated)
-        for reason in (stated, table.get("degraded_reasons"), table.get("degraded_reason")):
+        for reason in (stated, table.get("degraded_reason")):
             reasons += (
                 [reason]
                 if isinstance(reason, str)

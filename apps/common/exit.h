@@ -10,8 +10,7 @@
 
 enum exit_status {
 	EXIT_PASS = 0,
-	EXIT_GATE_FAILED = 1,
-	EXIT_INCONCLUSIVE = 2,
+	/* 1 (a gate failed) and 2 (inconclusive) are kept for verbs that judge */
 	EXIT_INVALID = 3, /* failed or invalid samples */
 	EXIT_USAGE = 4,	  /* usage, or a refusal: nothing was measured */
 };

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,8 +73,8 @@ static int finish_stream(struct file *file)
 
 	if (fflush(file->stream) != 0 || ferror(file->stream))
 		rc = reason_of(file->stream);
-	else if (fsync(fileno(file->stream)) < 0 && errno != EINVAL && errno != EROFS)
-		rc = -errno; /* a device file has nothing to sync */
+	else if (fsync(fileno(file->stream)) < 0)
+		rc = -errno;
 	if (fclose(file->stream) != 0 && rc == 0)
 		rc = -errno;
 	file->stream = NULL;
@@ -166,4 +167,14 @@ int file_read(const char *path, size_t max_bytes, char **data_out, size_t *bytes
 		return tp_fail(error, rc, "cannot read %.300s: larger than %zu bytes", path,
 			       max_bytes);
 	return rc < 0 ? fail(error, rc, "read", path) : 0;
+}
+
+bool file_matches(const char *pattern)
+{
+	glob_t found;
+	int code = glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &found);
+
+	if (code == 0)
+		globfree(&found);
+	return code == 0;
 }

@@ -12,6 +12,7 @@
 
 #include "dataplane/transport/transport.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 
 enum { FILE_PATH_BYTES = 4096 };
@@ -55,5 +56,8 @@ int file_write(const char *path, const void *data, size_t bytes, struct tp_error
  */
 int file_read(const char *path, size_t max_bytes, char **data_out, size_t *bytes_out,
 	      struct tp_error *error);
+
+/* Whether there is anything that the pattern of glob(3), {a,b} included, matches. */
+bool file_matches(const char *pattern);
 
 #endif

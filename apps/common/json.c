@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,24 @@ void json_print_line(FILE *to, const char *word, json_t *object)
 	json_decref(object);
 }
 
+/* Writes a value and ends the line. False if it is no JSON; the stream knows its own errors. */
+static bool dump(const json_t *value, size_t style, FILE *to)
+{
+	bool whole = json_dumpf(value, to, style) == 0 || ferror(to);
+
+	fputc('\n', to);
+	return whole;
+}
+
+/* Gives the file its name, unless what is in it is not whole. */
+static int finish(struct file *file, bool whole, struct tp_error *error)
+{
+	if (whole)
+		return file_commit(file, error);
+	file_abandon(file);
+	return tp_fail(error, -EINVAL, "cannot write %.300s: not a JSON value", file->path);
+}
+
 int json_write_file(const char *path, const json_t *object, unsigned indent, struct tp_error *error)
 {
 	size_t style =
@@ -57,13 +76,23 @@ int json_write_file(const char *path, const json_t *object, unsigned indent, str
 	struct file file;
 	int rc = file_begin(&file, path, error);
 
+	return rc < 0 ? rc : finish(&file, dump(object, style, file.stream), error);
+}
+
+int json_write_lines(const char *path, const json_t *array, struct tp_error *error)
+{
+	struct file file;
+	int rc = file_begin(&file, path, error);
+	bool whole = json_is_array(array);
+	size_t index;
+	json_t *element;
+
 	if (rc < 0)
 		return rc;
-	errno = 0;
-	if (json_dumpf(object, file.stream, style) < 0 && !ferror(file.stream)) {
-		file_abandon(&file);
-		return tp_fail(error, -EINVAL, "cannot write %.300s: not a JSON value", path);
+	json_array_foreach((json_t *)array, index, element)
+	{
+		whole &=
+			dump(element, JSON_REAL_PRECISION(REAL_DIGITS) | JSON_COMPACT, file.stream);
 	}
-	fputc('\n', file.stream);
-	return file_commit(&file, error);
+	return finish(&file, whole, error);
 }

@@ -42,4 +42,7 @@ void json_print_line(FILE *to, const char *word, json_t *object);
 int json_write_file(const char *path, const json_t *object, unsigned indent,
 		    struct tp_error *error);
 
+/* Likewise, with each element of the array on a line of its own. */
+int json_write_lines(const char *path, const json_t *array, struct tp_error *error);
+
 #endif

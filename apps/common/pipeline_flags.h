@@ -1,5 +1,5 @@
 /*
- * pipeline_flags: the pipeline's own words as kinds of flags.
+ * pipeline_flags: the pipeline's own words as kinds of flags, and how long a body may be.
  *
  * Plane: setup.
  */
@@ -7,6 +7,11 @@
 #define WEIR_APPS_PIPELINE_FLAGS_H
 
 #include "apps/common/flags.h"
+#include "dataplane/core/limits.h"
+#include "dataplane/proto/frame.h"
+
+/* Longest body that a frame can carry. */
+enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
 
 extern const struct flag_kind flag_delivery; /* struct delivery */
 extern const struct flag_kind flag_handler;  /* enum handler_kind */

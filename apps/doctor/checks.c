@@ -1,5 +1,6 @@
 #include "apps/doctor/checks.h"
 
+#include "apps/common/file.h"
 #include "apps/provenance/fact.h"
 #include "apps/provenance/host.h"
 #include "apps/provenance/topology.h"
@@ -9,7 +10,6 @@
 #include "dataplane/core/hugepages.h"
 #include "stacks/registry.h"
 
-#include <glob.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,15 +151,10 @@ static void check_stacks(struct checks *checks)
 static bool has_driver(const char *driver)
 {
 	char pattern[160];
-	glob_t found;
-	int code;
 
 	snprintf(pattern, sizeof(pattern),
 		 "/usr/{lib,lib/*,local/lib,local/lib/*}/dpdk/pmds-*/librte_%s.so*", driver);
-	code = glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &found);
-	if (code == 0)
-		globfree(&found);
-	return code == 0;
+	return file_matches(pattern);
 }
 
 static void check_drivers(struct checks *checks)
@@ -171,8 +166,6 @@ static void check_drivers(struct checks *checks)
 		{"net_memif", "librte-net-memif23", true},
 		{"net_tap", "librte-net-tap23", false},
 		{"net_af_packet", "librte-net-af-packet23", false},
-		{"net_af_xdp", "librte-net-af-xdp23", false},
-		{"net_vhost", "librte-net-vhost23", false},
 	};
 
 	for (unsigned i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
@@ -193,9 +186,9 @@ static void check_devices(struct checks *checks)
 
 	mend(add(checks, "/dev/net/tun", ok_or(tun, CHECK_NOTE), "%s",
 		 tun ? "usable" : "not usable"),
-	     "modprobe tun; the dpdk@tap link needs it");
+	     "modprobe tun; dpdk over a tap device needs it");
 	mend(add(checks, "privileges", ok_or(root, CHECK_NOTE), "%s", root ? "root" : "not root"),
-	     "dpdk with hugepages, and the tap and af_packet links, need root");
+	     "dpdk with hugepages, and its tap and af_packet devices, need root");
 	fact_read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
 	mend(add(checks, "perf_event_paranoid", ok_or(root || atoi(level) < 2, CHECK_NOTE), "%s%s",
 		 level, root ? ", which root may ignore" : ""),

@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+const char *const client_refill_names[] = {"each", "window", NULL};
+
 enum {
 	CONNECTING_MAX = 64, /* connections opened at a time */
 	SEND_BYTES_MAX = 64 * 1024 * 1024,

@@ -33,6 +33,8 @@ struct client;
 
 enum client_refill { CLIENT_REFILL_EACH, CLIENT_REFILL_WINDOW };
 
+extern const char *const client_refill_names[]; /* by enum client_refill, ended by NULL */
+
 struct client_config {
 	struct tp_addr server;
 	uint32_t connections;

@@ -6,16 +6,12 @@
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/proto/frame.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
-
-static const char *const refill_names[] = {"each", "window", NULL};
 static uint8_t fill[LIMIT_CHUNK_BYTES]; /* what a response of the handler `respond` is made of */
 
 /* Judges what flags say together, and makes what all workers share. */
@@ -158,7 +154,7 @@ static struct flag table[] = {
 	{.name = "refill",
 	 .kind = &flag_choice,
 	 .value = &options.refill,
-	 .choices = refill_names,
+	 .choices = client_refill_names,
 	 .initial = "window",
 	 .about = "write a request for each response, or a window when all are answered"},
 	{.name = "handler",

@@ -1,9 +1,9 @@
 #include "apps/report/analysis.h"
 
+#include "apps/common/file.h"
 #include "apps/provenance/root.h"
 
 #include <errno.h>
-#include <glob.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 
 const char analysis_python[] = "/usr/bin/python3";
 
-int analysis_prepare(struct tp_error *error)
+/* Makes the process ready to become the analysis: where the package is goes into PYTHONPATH. */
+static int prepare(struct tp_error *error)
 {
 	char root[PATH_MAX];
 
@@ -30,7 +31,7 @@ int analysis_prepare(struct tp_error *error)
 
 int analysis_exec_report(const char *result, struct tp_error *error)
 {
-	int code = analysis_prepare(error);
+	int code = prepare(error);
 
 	if (code < 0)
 		return code;
@@ -46,15 +47,10 @@ int analysis_exec_report(const char *result, struct tp_error *error)
 static bool is_installed(const char *module)
 {
 	char pattern[128];
-	glob_t found;
-	int code;
 
 	snprintf(pattern, sizeof(pattern),
 		 "/usr/{lib,local/lib}/python3*/{dist-packages,site-packages}/%s", module);
-	code = glob(pattern, GLOB_BRACE | GLOB_NOSORT, NULL, &found);
-	if (code == 0)
-		globfree(&found);
-	return code == 0;
+	return file_matches(pattern);
 }
 
 int analysis_missing(char *packages, size_t packages_bytes)

@@ -13,14 +13,8 @@
 extern const char analysis_python[]; /* the interpreter that Debian's packages are for */
 
 /*
- * Makes the process ready to become the analysis: where the package is goes into PYTHONPATH. 0; or
- * -ENOENT, with `error` filled, if there is no repository to be found or no interpreter.
- */
-int analysis_prepare(struct tp_error *error);
-
-/*
  * Becomes `python3 -m analysis.report RESULT`. Returns only on failure: negative errno with `error`
- * filled.
+ * filled; -ENOENT if there is no repository to be found or no interpreter.
  */
 int analysis_exec_report(const char *result, struct tp_error *error);
 

@@ -15,7 +15,6 @@
 
 enum {
 	NAME_TRIES = 100,
-	JSON_DIGITS = 12,
 	ROOM_BYTES_MIN = 1024 * 1024, /* a sample of the usual size, and some */
 };
 
@@ -166,22 +165,11 @@ int directory_write_lines(struct directory *directory, const char *name, const j
 {
 	struct tp_error error;
 	char path[PATH_MAX];
-	struct file file;
-	size_t index;
-	json_t *element;
-	int code;
 
 	if (directory->failed)
 		return directory->failed;
-	code = file_begin(&file, directory_file(directory, name, path), &error);
-	if (code < 0)
-		return note(directory, code, &error);
-	json_array_foreach((json_t *)array, index, element)
-	{
-		json_dumpf(element, file.stream, JSON_COMPACT | JSON_REAL_PRECISION(JSON_DIGITS));
-		fputc('\n', file.stream);
-	}
-	return note(directory, file_commit(&file, &error), &error);
+	return note(directory,
+		    json_write_lines(directory_file(directory, name, path), array, &error), &error);
 }
 
 int directory_check_room(struct directory *directory)

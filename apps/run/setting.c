@@ -1,18 +1,17 @@
 #include "apps/run/setting.h"
 
+#include "apps/common/pipeline_flags.h"
 #include "apps/common/stack.h"
+#include "apps/load/client.h"
 #include "apps/run/link.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/pipeline/delivery.h"
 #include "dataplane/pipeline/handler.h"
-#include "dataplane/proto/frame.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
 
 struct setting {
 	const char *name;
@@ -46,7 +45,6 @@ static int judge_handler(const char *word)
 }
 
 static const char *const protocol_words[] = {"framed", NULL};
-static const char *const refill_words[] = {"each", "window", NULL};
 
 static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_STACK] = {"stack", SETTING_IS_WORD, .needed = true, .mark = "",
@@ -68,7 +66,7 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_RESPONSE_BYTES] = {"response_bytes", SETTING_IS_NUMBER, .fallback.number = 64,
 				    .mark = "a", .least = 0, .most = BODY_BYTES_MAX},
 	[SETTING_REFILL] = {"refill", SETTING_IS_WORD, .fallback.word = "window", .mark = "",
-			    .words = refill_words, .accepted = "each or window"},
+			    .words = client_refill_names, .accepted = "each or window"},
 	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
 			  .words = stack_wait_names, .accepted = "default, block or spin"},
 	[SETTING_HANDLER] = {"handler", SETTING_IS_WORD, .fallback.word = "respond", .mark = "",

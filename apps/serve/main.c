@@ -4,7 +4,6 @@
 #include "apps/serve/serve.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/proto/frame.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -168,7 +167,7 @@ static struct flag table[] = {
 	 .kind = &flag_bytes,
 	 .value = &options.response_bytes,
 	 .initial = "64",
-	 .max = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN,
+	 .max = BODY_BYTES_MAX,
 	 .about = "respond: body bytes of each response"},
 	{.name = "conn-max",
 	 .kind = &flag_count,

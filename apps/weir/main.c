@@ -41,8 +41,8 @@ static void print_help(FILE *to)
 		fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
 	fprintf(to,
 		"\n`weir VERB --help` lists a verb's flags.\n"
-		"Exit status: 0 pass, 1 gate failed, 2 inconclusive, 3 invalid or failed samples, "
-		"4 usage or refusal.\n");
+		"Exit status: 0 pass, 3 invalid or failed samples, 4 usage or refusal; 1 and 2 are "
+		"kept for\nverbs that judge: gate failed, inconclusive.\n");
 }
 
 static int refuse_verb(const char *name)

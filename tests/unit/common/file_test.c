@@ -174,6 +174,20 @@ static void test_read_bound(void)
 	leave_folder();
 }
 
+static void test_matches(void)
+{
+	char pattern[FILE_PATH_BYTES + 16];
+	struct tp_error error;
+
+	enter_folder();
+	CU_ASSERT_EQUAL(file_write(path, "x", 1, &error), 0);
+	snprintf(pattern, sizeof(pattern), "%s/{nothing,*}", folder);
+	CU_ASSERT_TRUE(file_matches(pattern));
+	snprintf(pattern, sizeof(pattern), "%s/{nothing,none*}", folder);
+	CU_ASSERT_FALSE(file_matches(pattern));
+	leave_folder();
+}
+
 static const struct suite_test tests[] = {
 	{"a file is replaced whole and leaves nothing beside it", test_whole},
 	{"what is not committed is never seen", test_invisible_until_committed},
@@ -182,6 +196,7 @@ static const struct suite_test tests[] = {
 	{"a folder that is not there is named", test_no_folder},
 	{"a device, a pipe or a link is refused and stays", test_no_regular_file},
 	{"a file larger than the bound is refused, one of its size is read", test_read_bound},
+	{"a pattern matches what is there and nothing else", test_matches},
 };
 
 SUITE_MAIN("file", tests)
