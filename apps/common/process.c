@@ -2,6 +2,7 @@
 
 #include "apps/common/json.h"
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,8 +24,8 @@ long process_read_number(const char *path, const char *name)
 	if (!file)
 		return -1;
 	while (number < 0 && fgets(line, sizeof(line), file))
-		if (strncmp(line, name, name_bytes) == 0 && line[name_bytes] == ':')
-			sscanf(line + name_bytes + 1, "%ld", &number);
+		if (strncmp(line, name, name_bytes) == 0)
+			sscanf(line + name_bytes, " : %ld", &number);
 	fclose(file);
 	return number;
 }
@@ -39,6 +40,45 @@ static void set_kib(json_t *object, const char *key, const char *name)
 		json_object_set_new(object, key, json_integer(kib));
 }
 
+/* "1234": the folder of a thread. */
+static bool is_thread(const char *name)
+{
+	return name[0] >= '0' && name[0] <= '9';
+}
+
+long process_migrations(const char *task_folder)
+{
+	DIR *tasks = opendir(task_folder);
+	struct dirent *entry;
+	char path[300];
+	long sum = 0;
+
+	while (tasks && sum >= 0 && (entry = readdir(tasks))) {
+		long moved;
+
+		if (!is_thread(entry->d_name))
+			continue;
+		snprintf(path, sizeof(path), "%.200s/%.32s/sched", task_folder, entry->d_name);
+		moved = process_read_number(path, "se.nr_migrations");
+		sum = moved < 0 ? -1 : sum + moved;
+	}
+	if (!tasks)
+		return -1;
+	closedir(tasks);
+	return sum;
+}
+
+static void set_migrations(json_t *object)
+{
+	long migrations = process_migrations("/proc/self/task");
+
+	if (migrations < 0)
+		json_set_unknown(object, "migrations",
+				 "this kernel does not say in /proc/PID/task/TID/sched");
+	else
+		json_object_set_new(object, "migrations", json_integer(migrations));
+}
+
 json_t *process_to_json(void)
 {
 	json_t *object = json_object();
@@ -49,6 +89,7 @@ json_t *process_to_json(void)
 	json_object_set_new(object, "system_us", json_count(to_us(&usage.ru_stime)));
 	json_object_set_new(object, "voluntary_switches", json_integer(usage.ru_nvcsw));
 	json_object_set_new(object, "involuntary_switches", json_integer(usage.ru_nivcsw));
+	set_migrations(object);
 	set_kib(object, "rss_kib", "VmRSS");
 	set_kib(object, "rss_peak_kib", "VmHWM");
 	return object;

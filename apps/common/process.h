@@ -11,7 +11,7 @@
 #include <jansson.h>
 
 /*
- * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "rss_kib",
+ * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "migrations", "rss_kib",
  * "rss_peak_kib"} of this process.
  */
 json_t *process_to_json(void);
@@ -24,5 +24,11 @@ json_t *process_cpus_to_json(const struct cpus *cpus);
  * unit; -1 if it is not there.
  */
 long process_read_number(const char *path, const char *name);
+
+/*
+ * How often the threads of a process, given as "/proc/PID/task", went from one CPU to another; -1 if
+ * the kernel does not say.
+ */
+long process_migrations(const char *task_folder);
 
 #endif

@@ -1,5 +1,6 @@
 #include "apps/run/child.h"
 
+#include "apps/run/environment.h"
 #include "dataplane/core/check.h"
 
 #include <errno.h>
@@ -33,7 +34,7 @@ static _Noreturn void become(const struct child_spec *spec, char *const *argv, c
 	dup2(null, STDIN_FILENO);
 	dup2(out[1], STDOUT_FILENO);
 	dup2(err[1], STDERR_FILENO);
-	setenv("LC_ALL", "C", 1);
+	environment_become(spec->env);
 	if (chdir(spec->folder) == 0)
 		execv(spec->program, argv);
 	dprintf(STDERR_FILENO, "cannot execute %s in %s: %s\n", spec->program, spec->folder,

@@ -4,7 +4,7 @@
  * It leads a process group of its own, so that a Ctrl-C at the terminal reaches the runner alone
  * and a kill reaches all that the child started; the kernel kills it if the runner dies. Its
  * standard output and error come in through pipes and go to one log. Standard input is empty, the
- * locale is C.
+ * environment is what the caller says.
  *
  * Owned by the caller from start to close; legal order: start, { serve, signal }* until ended,
  * close.
@@ -37,6 +37,7 @@ struct child_spec {
 	const char *name;    /* static */
 	const char *program; /* what is executed, e.g. "/proc/self/exe" */
 	const json_t *argv;  /* texts */
+	const json_t *env;   /* NAME: text; all that it gets */
 	const char *folder;  /* working directory */
 	const char *log_path;
 	void (*on_line)(void *user,

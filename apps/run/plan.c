@@ -1,6 +1,7 @@
 #include "apps/run/plan.h"
 
 #include "apps/load/client.h"
+#include "apps/run/environment.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
@@ -337,6 +338,7 @@ static void make_sample(struct plan *plan, unsigned run, const struct plan_cell 
 	snprintf(sample->id, sizeof(sample->id), "s%04u", sample->order_index + 1);
 	snprintf(sample->folder, sizeof(sample->folder), "samples/%s-%s", sample->id,
 		 cell->variant);
+	sample->env = plan->env;
 	sample->server_argv = make_server_argv(sample, ground);
 	sample->client_argv = make_client_argv(plan->experiment, sample, ground);
 }
@@ -396,6 +398,7 @@ int plan_make(const struct experiment *experiment, const struct plan_ground *gro
 	if (!plan)
 		return -ENOMEM;
 	plan->experiment = experiment;
+	plan->env = environment_choose();
 	fill(plan, ground, problems);
 	if (problems->count) {
 		plan_free(plan);
@@ -413,6 +416,7 @@ void plan_free(struct plan *plan)
 		json_decref(plan->samples[i].server_argv);
 		json_decref(plan->samples[i].client_argv);
 	}
+	json_decref(plan->env);
 	free(plan->samples);
 	free(plan->cells);
 	free(plan);
@@ -431,10 +435,11 @@ static json_t *sample_to_json(const struct plan_sample *sample)
 {
 	const struct plan_cell *cell = sample->cell;
 
-	return json_pack("{ss si si ss ss so sO sO so so}", "sample_id", sample->id, "order_index",
-			 (int)sample->order_index, "run", (int)sample->run, "variant",
-			 cell->variant, "folder", sample->folder, "cell", cell_to_json(&cell->cell),
-			 "server_argv", sample->server_argv, "client_argv", sample->client_argv,
+	return json_pack("{ss si si ss ss so sO sO sO so so}", "sample_id", sample->id,
+			 "order_index", (int)sample->order_index, "run", (int)sample->run,
+			 "variant", cell->variant, "folder", sample->folder, "cell",
+			 cell_to_json(&cell->cell), "server_argv", sample->server_argv,
+			 "client_argv", sample->client_argv, "env", (json_t *)sample->env,
 			 "server_cpus", pins_cpus_to_json(&cell->pins.server), "client_cpus",
 			 pins_cpus_to_json(&cell->pins.client));
 }

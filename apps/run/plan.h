@@ -32,10 +32,12 @@ struct plan_sample {
 	const struct plan_cell *cell;
 	json_t *server_argv; /* texts, argv[0] included */
 	json_t *client_argv;
+	const json_t *env; /* of both; the plan's */
 };
 
 struct plan {
 	const struct experiment *experiment;
+	json_t *env; /* of every process that a sample starts */
 	struct plan_cell *cells;
 	unsigned cell_count;
 	struct plan_sample *samples;

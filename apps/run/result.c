@@ -46,6 +46,7 @@ static const struct {
 	{"turns", {"busy", "turns"}},
 	{"voluntary_switches", {"process", "voluntary_switches"}},
 	{"involuntary_switches", {"process", "involuntary_switches"}},
+	{"migrations", {"process", "migrations"}},
 	{"user_us", {"process", "user_us"}},
 	{"system_us", {"process", "system_us"}},
 	{"softirq_us", {"cpu", "softirq_us"}},
@@ -66,6 +67,8 @@ static const struct {
 	{"copied_bytes_per_request", {"transport", "copied_bytes"}, {"server", "requests"}, 1},
 	{"segments_out_per_request", {"transport", "segments_out"}, {"server", "requests"}, 1},
 	{"syscalls_per_request", {"transport", "syscalls"}, {"server", "requests"}, 1},
+	{"segments_per_burst_out", {"transport", "segments_out"}, {"transport", "bursts_out"}, 1},
+	{"segments_per_burst_in", {"transport", "segments_in"}, {"transport", "bursts_in"}, 1},
 };
 
 static const json_t *find(const json_t *snapshot, struct source source)
@@ -247,6 +250,18 @@ static void judge_window(const struct result_parts *parts)
 	json_array_append_new(parts->reasons, json_text(text));
 }
 
+/* What the server's stack declares that it can do. */
+static void set_capabilities(json_t *result, const json_t *ready)
+{
+	json_t *capabilities = json_object_get(ready, "capabilities");
+
+	if (json_is_array(capabilities))
+		json_object_set(result, "capabilities", capabilities);
+	else
+		json_set_unknown(result, "capabilities",
+				 ready ? "the server did not say" : "the server was never ready");
+}
+
 /* Failures that the client counted; its exit status alone may not say which. */
 static void judge_client(const struct result_parts *parts)
 {
@@ -310,6 +325,7 @@ json_t *result_make(const struct result_parts *parts)
 			   (int)sample->run, "variant", sample->cell->variant, "valid",
 			   json_array_size(parts->reasons) == 0, "invalid_reasons", parts->reasons,
 			   "started_at", parts->started_at, "cell", cell_of(parts));
+	set_capabilities(result, parts->ready);
 	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		set_copy(result, copied[i], parts->client, no_client);
 	json_object_set_new(result, "latency_us", latency_of(parts->client));

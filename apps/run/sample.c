@@ -5,6 +5,7 @@
 #include "apps/run/activity.h"
 #include "apps/run/child.h"
 #include "apps/run/result.h"
+#include "apps/run/warmup.h"
 #include "apps/serve/serve.h"
 #include "dataplane/core/clock.h"
 
@@ -31,6 +32,7 @@ enum {
 	SNAPSHOTS = 2, /* as the measured window begins, and as it ends */
 	POLL_MS_MAX = 200,
 	CLIENT_JSON_BYTES_MAX = 64 * 1024 * 1024,
+	METRICS_BYTES_MAX = 64 * 1024 * 1024,
 };
 
 /* A sample being carried out. */
@@ -151,6 +153,7 @@ static int start(struct session *session, struct child *child, struct directory 
 		.name = server ? "the server" : "the client",
 		.program = "/proc/self/exe",
 		.argv = server ? session->sample->server_argv : session->sample->client_argv,
+		.env = session->sample->env,
 		.folder = directory->partial,
 		.log_path = path,
 		.on_line = server ? on_server_line : on_client_line,
@@ -302,22 +305,49 @@ static json_t *parse_line(const char *text)
 	return text ? json_loads(text, 0, NULL) : NULL;
 }
 
+/* A file of the sample's folder, at most so large, for the caller to free; or NULL. */
+static char *read_file(const struct session *session, const struct directory *directory,
+		       const char *name, size_t max_bytes, size_t *bytes_out)
+{
+	char path[PATH_MAX], within[SETTING_TEXT_BYTES + 64];
+	struct tp_error ignored;
+	char *text;
+
+	snprintf(within, sizeof(within), "%s/%s", session->sample->folder, name);
+	if (file_read(directory_file(directory, within, path), max_bytes, &text, bytes_out,
+		      &ignored) < 0)
+		return NULL;
+	return text;
+}
+
 /* What the client wrote, or NULL. */
 static json_t *read_client_json(const struct session *session, const struct directory *directory)
 {
-	char path[PATH_MAX], name[SETTING_TEXT_BYTES + 64];
-	struct tp_error ignored;
-	json_t *json;
+	json_t *json = NULL;
 	size_t bytes;
-	char *text;
+	char *text = read_file(session, directory, "client.json", CLIENT_JSON_BYTES_MAX, &bytes);
 
-	snprintf(name, sizeof(name), "%s/client.json", session->sample->folder);
-	if (file_read(directory_file(directory, name, path), CLIENT_JSON_BYTES_MAX, &text, &bytes,
-		      &ignored) < 0)
-		return NULL;
-	json = json_loadb(text, bytes, 0, NULL);
+	if (text)
+		json = json_loadb(text, bytes, 0, NULL);
 	free(text);
 	return json;
+}
+
+/* Writes warmup.log, once the client's log is closed. */
+static void write_warmup(const struct session *session, struct directory *directory)
+{
+	char name[SETTING_TEXT_BYTES + 64];
+	size_t bytes = 0;
+	char *log = read_file(session, directory, "client.log", 2 * LOG_BYTES_MAX, &bytes);
+	char *metrics = read_file(session, directory, "metrics.jsonl", METRICS_BYTES_MAX, &bytes);
+	char *text = warmup_make(log, metrics, &bytes);
+
+	snprintf(name, sizeof(name), "%s/warmup.log", session->sample->folder);
+	if (text)
+		directory_write(directory, name, text, bytes);
+	free(text);
+	free(metrics);
+	free(log);
 }
 
 static json_t *make_result(struct session *session, const struct directory *directory,
@@ -382,6 +412,7 @@ int sample_run(const struct plan_sample *sample, const struct experiment *experi
 	close_child(&session->server, directory);
 	remove_socket(sample);
 	if (!interrupt->signal_number) {
+		write_warmup(session, directory);
 		*result_out = make_result(session, directory, experiment->duration_ns, started_at);
 		snprintf(name, sizeof(name), "%s/result.json", sample->folder);
 		directory_write_json(directory, name, *result_out);

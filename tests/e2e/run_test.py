@@ -159,11 +159,23 @@ def check_sample(result, plan_sample):
     assert result["server"]["responses_per_write"] == (4 if "coalesce" in result["variant"] else 1)
     assert result["server"]["busy_us_per_request"] > 0
     assert result["other_busy_cpus"] >= 0
+    assert "can_block" in result["capabilities"], result["capabilities"]
+    assert "migrations" in result["server"]
     assert result["cell"]["wait"] == "block" and result["cell"]["depth"] == 4
     assert not set(result["pins"]["server_cpus"]) & set(result["pins"]["client_cpus"])
     for part in (result, result["server"], result["client"], result["cell"], result["latency_us"]):
         for name, value in part.items():
             assert value is not None or part[name + "_reason"], name
+
+
+def check_warmup(folder):
+    """warmup.log has what came before the measured window, with figures."""
+    with open(os.path.join(folder, "warmup.log"), encoding="utf-8") as file:
+        lines = file.read().splitlines()
+    assert lines[:2] == ["phase connect", "phase warmup"], lines
+    figures = [json.loads(line) for line in lines[2:]]
+    assert figures and all(one["phase"] == "warmup" for one in figures), figures
+    assert sum(one["completed"] for one in figures) > 0, figures
 
 
 def whole_result(bench):
@@ -183,6 +195,8 @@ def whole_result(bench):
     for result, sample in zip(results, plan["samples"]):
         check_sample(result, sample)
         assert read_json(path, sample["folder"], "result.json") == result
+        assert sample["env"]["LC_ALL"] == "C" and "HOME" not in sample["env"], sample["env"]
+        check_warmup(os.path.join(path, sample["folder"]))
     for name in ("host.json", "host-after.json", "build.json", "summary.json"):
         read_json(path, name)
     assert read_json(path, "summary.json")["valid"] == 4
@@ -201,7 +215,10 @@ def dpdk_result(bench):
     results = read_results(results_path(outcome))
     assert [r["valid"] for r in results] == [True, True]
     assert results[0]["cell"]["wait"] == "spin" and results[0]["cell"]["hugepages"] in (True, False)
-    assert results[0]["server"]["segments_out"] > 0 and results[0]["server"]["bursts_out"] > 0
+    server = results[0]["server"]
+    assert server["segments_out"] > 0 and server["bursts_out"] > 0
+    assert server["segments_per_burst_in"] > 0 and server["segments_per_burst_out"] > 0
+    assert "can_block" not in results[0]["capabilities"]
 
 
 def killed_server(bench):

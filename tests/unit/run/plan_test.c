@@ -162,6 +162,27 @@ static void says_all_to_both_sides(void)
 	experiment_free(experiment);
 }
 
+static void says_the_environment(void)
+{
+	struct experiment *experiment = read_text(HEAD "\"factors\": {\"depth\": [8]}}");
+	const json_t *env;
+	struct plan *plan;
+	json_t *json;
+
+	setenv("LC_ALL", "de_DE", 1);
+	setenv("MALLOC_ARENA_MAX", "1", 1);
+	setenv("SOME_SECRET", "word", 1);
+	plan = make(experiment);
+	json = plan_to_json(plan);
+	env = json_object_get(json_array_get(json_object_get(json, "samples"), 0), "env");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(env, "LC_ALL")), "C");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(env, "MALLOC_ARENA_MAX")), "1");
+	CU_ASSERT_PTR_NULL(json_object_get(env, "SOME_SECRET"));
+	json_decref(json);
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
 /* Enough for both sides or for neither; a stack without a use for them is not asked. */
 static void hugepages_are_shared_or_left(void)
 {
@@ -285,6 +306,8 @@ static const struct suite_test tests[] = {
 	{"a shuffle is each run's own and repeats with its seed", shuffles_by_the_seed},
 	{"every cell is measured once a run", every_cell_once_a_run},
 	{"both sides are told everything", says_all_to_both_sides},
+	{"a sample's environment is chosen and said, the runner's secrets are not",
+	 says_the_environment},
 	{"hugepages are for both sides or for neither", hugepages_are_shared_or_left},
 	{"an echo's response is as long as its request", an_echo_answers_with_the_request},
 	{"what cannot be measured here is refused before anything runs",

@@ -13,26 +13,32 @@ static json_t *parse(const char *text)
 	return json;
 }
 
-static const char before_text[] = "{\"now_ns\": 1000000000, \"transport\": {\"writes\": 100, "
-				  "\"written_bytes\": 8800, \"polls\": 10,"
-				  " \"empty_polls\": 5, \"syscalls\": null, \"copied_bytes\": "
-				  "1000, \"largest_write_bytes\": 704},"
-				  " \"details\": {\"reads\": 7}, \"server\": {\"requests\": 800, "
-				  "\"responses\": 800, \"errors\": 0},"
-				  " \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
-				  "\"system_us\": 20, \"rss_kib\": 100,"
-				  " \"rss_peak_kib\": 110, \"voluntary_switches\": 9}, \"cpu\": "
-				  "{\"softirq_us\": 0, \"steal_us\": 0}}";
-static const char after_text[] = "{\"now_ns\": 3000000000, \"transport\": {\"writes\": 300, "
-				 "\"written_bytes\": 149600, \"polls\": 50,"
-				 " \"empty_polls\": 15, \"syscalls\": null, \"copied_bytes\": "
-				 "5000, \"largest_write_bytes\": 704},"
-				 " \"details\": {\"reads\": 17}, \"server\": {\"requests\": 2400, "
-				 "\"responses\": 2400, \"errors\": 0},"
-				 " \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
-				 "510, \"system_us\": 1020, \"rss_kib\": 130,"
-				 " \"rss_peak_kib\": 140, \"voluntary_switches\": 9}, \"cpu\": "
-				 "{\"softirq_us\": 100, \"steal_us\": 0}}";
+static const char before_text[] =
+	"{\"now_ns\": 1000000000, \"transport\": {\"writes\": 100, "
+	"\"written_bytes\": 8800, \"polls\": 10,"
+	" \"empty_polls\": 5, \"syscalls\": null, \"copied_bytes\": "
+	"1000, \"largest_write_bytes\": 704, "
+	"\"segments_in\": 10, \"bursts_in\": 4, \"segments_out\": null, "
+	"\"bursts_out\": 1},"
+	" \"details\": {\"reads\": 7}, \"server\": {\"requests\": 800, "
+	"\"responses\": 800, \"errors\": 0},"
+	" \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
+	"\"system_us\": 20, \"rss_kib\": 100,"
+	" \"rss_peak_kib\": 110, \"migrations\": 2, \"voluntary_switches\": 9}, \"cpu\": "
+	"{\"softirq_us\": 0, \"steal_us\": 0}}";
+static const char after_text[] =
+	"{\"now_ns\": 3000000000, \"transport\": {\"writes\": 300, "
+	"\"written_bytes\": 149600, \"polls\": 50,"
+	" \"empty_polls\": 15, \"syscalls\": null, \"copied_bytes\": "
+	"5000, \"largest_write_bytes\": 704, "
+	"\"segments_in\": 70, \"bursts_in\": 28, \"segments_out\": null, "
+	"\"bursts_out\": 9},"
+	" \"details\": {\"reads\": 17}, \"server\": {\"requests\": 2400, "
+	"\"responses\": 2400, \"errors\": 0},"
+	" \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
+	"510, \"system_us\": 1020, \"rss_kib\": 130,"
+	" \"rss_peak_kib\": 140, \"migrations\": 5, \"voluntary_switches\": 9}, \"cpu\": "
+	"{\"softirq_us\": 100, \"steal_us\": 0}}";
 
 static void expect_number(const json_t *from, const char *name, double expected)
 {
@@ -70,6 +76,8 @@ static void takes_the_difference(void)
 	expect_number(server, "empty_poll_share", 0.25);
 	expect_number(server, "copied_bytes_per_request", 2.5);
 	expect_number(server, "voluntary_switches", 0);
+	expect_number(server, "migrations", 3);
+	expect_number(server, "segments_per_burst_in", 2.5);
 	expect_number(server, "rss_start_kib", 100);
 	expect_number(server, "rss_end_kib", 130);
 	expect_number(server, "rss_peak_kib", 140);
@@ -88,6 +96,7 @@ static void an_unknown_is_not_a_zero(void)
 	expect_unknown(server, "syscalls", "not counted");
 	expect_unknown(server, "segments_out", "not counted");
 	expect_unknown(server, "syscalls_per_request", "not counted");
+	expect_unknown(server, "segments_per_burst_out", "not counted");
 	json_decref(server);
 	server = result_server(NULL, after, 1);
 	expect_unknown(server, "writes", "snapshots");
@@ -126,7 +135,8 @@ static void a_counter_that_shrinks_is_not_believed(void)
 /* A sample's result from these parts. */
 static json_t *make(json_t *reasons, json_t *client, json_t *before, json_t *after)
 {
-	static const char ready_text[] = "{\"wait\": \"spin\", \"hugepages\": true}";
+	static const char ready_text[] =
+		"{\"wait\": \"spin\", \"hugepages\": true, \"capabilities\": [\"can_block\"]}";
 	static struct plan_cell cell = {.variant = "epoll@loopback.d1"};
 	static const struct plan_sample sample = {.id = "s0001", .run = 1, .cell = &cell};
 	json_t *ready = parse(ready_text), *result;
@@ -170,6 +180,9 @@ static void a_whole_sample_is_valid(void)
 	expect_number(json_object_get(latency, "service"), "p50", 3);
 	expect_unknown(latency, "intended", "n is 0");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(cell, "wait")), "spin");
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_array_get(json_object_get(result, "capabilities"), 0)),
+		"can_block");
 	expect_unknown(result, "other_busy_cpus", "could not be read");
 	CU_ASSERT(json_is_true(json_object_get(cell, "hugepages")));
 	json_decref(result);
