@@ -48,6 +48,7 @@ struct load_options {
 	struct bodies bodies;
 	struct verify_plan plan;
 	uint32_t send_bytes;
+	char warning[256]; /* what speaks against the run from the start; "" if nothing does */
 };
 
 /* How far a worker has come, for the main thread's eyes. */

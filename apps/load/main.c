@@ -3,6 +3,7 @@
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
 #include "apps/load/lead.h"
+#include "apps/load/neighbour.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
@@ -99,6 +100,22 @@ static int conclude(const struct load_options *options, const struct load_result
 	return failures_total(&result->failures) ? EXIT_INVALID : EXIT_PASS;
 }
 
+/* Says, before it measures, if a server is on one of our CPUs. */
+static void look_around(struct load_options *options, const char *program)
+{
+	char text[CPUS_TEXT_BYTES];
+	struct cpus shared;
+	pid_t pid = neighbour_find(&options->stack.cpus, &shared);
+
+	if (pid == 0)
+		return;
+	snprintf(options->warning, sizeof(options->warning),
+		 "the server with pid %d is pinned to CPU %.100s as this client is: they take it "
+		 "from each other; --cpus keeps them apart",
+		 (int)pid, cpus_print(&shared, text));
+	fprintf(stderr, "%s: warning: %s\n", program, options->warning);
+}
+
 static int load(struct load_options *options, const struct flags *flags)
 {
 	struct load_result result = {0};
@@ -108,6 +125,7 @@ static int load(struct load_options *options, const struct flags *flags)
 
 	block_signals();
 	clock_start();
+	look_around(options, flags->program);
 	if (cpus_bind(&options->stack.cpus, &error) < 0 || check_files(options, &error) < 0 ||
 	    progress_open(&progress, options->metrics, &error) < 0)
 		return exit_with(EXIT_USAGE, flags->program, &error);

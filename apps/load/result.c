@@ -192,6 +192,9 @@ json_t *load_result_to_json(const struct load_options *options, const struct loa
 	json_object_set_new(latency, "intended", latency_to_json(&measured->intended));
 	json_object_set_new(object, "schema", json_text("weir.load/1"));
 	json_object_set_new(object, "config", config);
+	json_object_set_new(object, "warnings",
+			    options->warning[0] ? json_pack("[s]", options->warning)
+						: json_array());
 	json_object_set_new(object, "completed", json_count(measured->service.count));
 	json_object_set_new(object, "failed", json_count(failures_total(&result->failures)));
 	json_object_set_new(object, "failures", failures_to_json(&result->failures));

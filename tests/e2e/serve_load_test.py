@@ -194,6 +194,23 @@ def policy_test(delivery, handler):
             judge_final(server.end(), delivery, depths)
 
 
+@test("a client on the CPU of a server is warned, one beside it is not")
+def shared_cpu():
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        raise Skip("needs two CPUs")
+    with Server("--cpus", cpus[0]) as server:
+        result, error = load(server, "--cpus", cpus[0])
+        said = re.search(rf"weir load: warning: (the server with pid (\d+) is pinned to CPU {cpus[0]} as .*)", error)
+        assert said and result["warnings"] == [said.group(1)], (error, result["warnings"])
+        if int(said.group(2)) != server.ready["pid"]:
+            raise Skip("another server runs on that CPU too")
+        result, error = load(server, "--cpus", cpus[1])
+        pid = f"pid {server.ready['pid']} "
+        assert pid not in error and not any(pid in text for text in result["warnings"]), error
+        server.end()
+
+
 for one_delivery in ("immediate", "coalesce", "flush-at:500"):
     for one_handler in ("respond", "echo"):
         policy_test(one_delivery, one_handler)
