@@ -147,6 +147,24 @@ void stack_copy_take(struct stack_copy *copy, const struct tp *tp)
 		copy->detail_count = STACK_DETAILS;
 }
 
+/* Instances of one stack have the same details in the same order. */
+static void add_details(struct stack_copy *sum, const struct stack_copy *copy)
+{
+	for (unsigned i = 0; i < copy->detail_count; i++) {
+		const struct tp_detail *from = &copy->details[i];
+		struct tp_detail *to = &sum->details[i];
+
+		if (i >= sum->detail_count)
+			*to = *from;
+		else if (from->kind == TP_DETAIL_COUNT)
+			to->value += from->value;
+		else if (from->value < to->value)
+			to->value = from->value;
+	}
+	if (copy->detail_count > sum->detail_count)
+		sum->detail_count = copy->detail_count;
+}
+
 void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy)
 {
 	const uint64_t *from = (const uint64_t *)&copy->counters;
@@ -158,13 +176,7 @@ void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy)
 		else if (from[i] > to[i])
 			to[i] = from[i];
 	}
-	/* Instances of one stack have the same details in the same order. */
-	for (unsigned i = 0; i < copy->detail_count; i++) {
-		sum->details[i].name = copy->details[i].name;
-		sum->details[i].value += copy->details[i].value;
-	}
-	if (copy->detail_count > sum->detail_count)
-		sum->detail_count = copy->detail_count;
+	add_details(sum, copy);
 }
 
 void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *before)
@@ -176,7 +188,8 @@ void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *befor
 		if (i != TP_COUNT_largest_write_bytes)
 			to[i] -= from[i];
 	for (unsigned i = 0; i < copy->detail_count && i < before->detail_count; i++)
-		copy->details[i].value -= before->details[i].value;
+		if (copy->details[i].kind == TP_DETAIL_COUNT)
+			copy->details[i].value -= before->details[i].value;
 }
 
 json_t *stack_counters_to_json(const struct tp_ops *ops, const struct tp_counters *counters)
@@ -193,12 +206,13 @@ json_t *stack_counters_to_json(const struct tp_ops *ops, const struct tp_counter
 	return object;
 }
 
-json_t *stack_details_to_json(const struct stack_copy *copy)
+json_t *stack_details_to_json(const struct stack_copy *copy, enum tp_detail_kind kind)
 {
 	json_t *object = json_object();
 
 	for (unsigned i = 0; i < copy->detail_count; i++)
-		json_object_set_new(object, copy->details[i].name,
-				    json_count(copy->details[i].value));
+		if (copy->details[i].kind == kind)
+			json_object_set_new(object, copy->details[i].name,
+					    json_count(copy->details[i].value));
 	return object;
 }

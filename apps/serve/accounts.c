@@ -49,7 +49,10 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 	json_object_set_new(
 		object, "transport",
 		stack_counters_to_json(options->stack.stack->ops, &sum->transport.counters));
-	json_object_set_new(object, "details", stack_details_to_json(&sum->transport));
+	json_object_set_new(object, "details",
+			    stack_details_to_json(&sum->transport, TP_DETAIL_COUNT));
+	json_object_set_new(object, "levels",
+			    stack_details_to_json(&sum->transport, TP_DETAIL_LEVEL));
 	json_object_set_new(object, "server", server_to_json(&sum->server));
 	json_object_set_new(object, "busy", busy_to_json(&sum->server.busy));
 	json_object_set_new(object, "process", process_to_json());

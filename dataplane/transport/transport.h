@@ -154,10 +154,17 @@ struct tp_turn {
 	bool moved;	    /* packets, bytes or events moved */
 };
 
-/* A stack's own counter, for the report plane. */
+/* How a detail is to be read over time, and over instances. */
+enum tp_detail_kind {
+	TP_DETAIL_COUNT, /* only grows: an interval's is the difference, that of several the sum */
+	TP_DETAIL_LEVEL, /* the least since open: the later copy holds, of several the smallest */
+};
+
+/* A stack's own counter or level, for the report plane. */
 struct tp_detail {
 	const char *name; /* static */
 	uint64_t value;
+	enum tp_detail_kind kind;
 };
 
 struct tp_ops {
@@ -214,14 +221,24 @@ struct tp_ops {
 	/* Copies the counters out; those not in counters_known are untouched. */
 	void (*counters)(const struct tp *tp, struct tp_counters *counters_out);
 	/*
-	 * Up to `room` of the stack's own counters; returns how many there are. NULL if it has
-	 * none.
+	 * Up to `room` of the stack's own counters and levels; returns how many there are. NULL if
+	 * it has none.
 	 */
 	unsigned (*details)(const struct tp *tp, struct tp_detail *details_out, unsigned room);
 };
 
 /* The word for a reason, e.g. "reset". */
 const char *tp_reason_name(enum tp_reason reason);
+
+/* "a.b.c.d:port" and its end. */
+enum { TP_ADDR_TEXT = 22 };
+
+/* Prints an endpoint; returns `text`. */
+const char *tp_addr_print(const struct tp_addr *addr, char text[TP_ADDR_TEXT]);
+
+/* Answers tp_ops.details from a stack's table of `count`. */
+unsigned tp_details_copy(const struct tp_detail *table, unsigned count,
+			 struct tp_detail *details_out, unsigned room);
 
 /* Fills an error's text in the way of printf; returns `code`, so that a caller can return it. */
 int tp_fail(struct tp_error *error, int code, const char *format, ...)

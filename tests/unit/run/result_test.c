@@ -13,21 +13,23 @@ static json_t *parse(const char *text)
 	return json;
 }
 
-static const char before_text[] = "{\"now_ns\": 1000000000, \"transport\": {\"writes\": 100, "
-				  "\"written_bytes\": 8800, \"polls\": 10,"
-				  " \"empty_polls\": 5, \"syscalls\": null, \"copied_bytes\": "
-				  "1000, \"largest_write_bytes\": 704},"
-				  " \"details\": {\"reads\": 7}, \"server\": {\"requests\": 800, "
-				  "\"responses\": 800, \"errors\": 0},"
-				  " \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
-				  "\"system_us\": 20, \"rss_kib\": 100,"
-				  " \"rss_peak_kib\": 110, \"voluntary_switches\": 9}, \"cpu\": "
-				  "{\"softirq_us\": 0, \"steal_us\": 0}}";
+static const char before_text[] =
+	"{\"now_ns\": 1000000000, \"transport\": {\"writes\": 100, "
+	"\"written_bytes\": 8800, \"polls\": 10,"
+	" \"empty_polls\": 5, \"syscalls\": null, \"copied_bytes\": "
+	"1000, \"largest_write_bytes\": 704},"
+	" \"details\": {\"reads\": 7}, \"levels\": {\"low\": 90}, \"server\": {\"requests\": 800, "
+	"\"responses\": 800, \"errors\": 0},"
+	" \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
+	"\"system_us\": 20, \"rss_kib\": 100,"
+	" \"rss_peak_kib\": 110, \"voluntary_switches\": 9}, \"cpu\": "
+	"{\"softirq_us\": 0, \"steal_us\": 0}}";
 static const char after_text[] = "{\"now_ns\": 3000000000, \"transport\": {\"writes\": 300, "
 				 "\"written_bytes\": 149600, \"polls\": 50,"
 				 " \"empty_polls\": 15, \"syscalls\": null, \"copied_bytes\": "
 				 "5000, \"largest_write_bytes\": 704},"
-				 " \"details\": {\"reads\": 17}, \"server\": {\"requests\": 2400, "
+				 " \"details\": {\"reads\": 17}, \"levels\": {\"low\": 40}, "
+				 "\"server\": {\"requests\": 2400, "
 				 "\"responses\": 2400, \"errors\": 0},"
 				 " \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
 				 "510, \"system_us\": 1020, \"rss_kib\": 130,"
@@ -75,6 +77,7 @@ static void takes_the_difference(void)
 	expect_number(server, "rss_peak_kib", 140);
 	expect_number(server, "largest_write_bytes", 704);
 	expect_number(json_object_get(server, "details"), "reads", 10);
+	expect_number(json_object_get(server, "levels"), "low", 40);
 	json_decref(server);
 	json_decref(before);
 	json_decref(after);
