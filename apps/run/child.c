@@ -51,22 +51,24 @@ static void close_pair(const int fds[2])
 static int launch(struct child *child, const struct child_spec *spec, char *const *argv)
 {
 	pid_t parent = getpid();
-	int out[2], err[2];
+	int out[2], err[2], failure;
 
 	if (pipe2(out, O_CLOEXEC) < 0)
 		return -errno;
 	if (pipe2(err, O_CLOEXEC) < 0) {
+		failure = -errno;
 		close_pair(out);
-		return -EMFILE;
+		return failure;
 	}
 	child->pid = fork();
 	if (child->pid == 0)
 		become(spec, argv, out, err, parent);
 	if (child->pid < 0) {
+		failure = -errno;
 		child->pid = 0;
 		close_pair(out);
 		close_pair(err);
-		return -EAGAIN;
+		return failure;
 	}
 	setpgid(child->pid, child->pid);
 	close(out[1]);
