@@ -11,7 +11,7 @@
  * close. Report plane: counters, details. Turn plane (never allocates, locks, logs, or reads the
  * clock twice): all else. The legal order in a turn:
  *
- *	poll -> for each event's connection: { peek, consume, reserve, commit, flush, finish, abort }*
+ *	poll -> for each event's conn: { peek, consume, reserve, commit, flush, finish, abort }*
  *
  * Life of a connection:
  *

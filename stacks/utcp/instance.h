@@ -40,7 +40,7 @@ struct utcp {
 	struct list time_wait; /* oldest first */
 	struct answers answers;
 	struct arp arp;
-	uint64_t stalled_at; /* timers were last found late: older round trips do not count */
+	uint64_t stalled_at_ns; /* timers were last found late: older round trips do not count */
 	uint16_t listen_ports[UTCP_LISTEN_MAX];
 	unsigned listen_count;
 	uint32_t port_next; /* moves on with each connect (RFC 6056 3.3.3) */

@@ -41,7 +41,7 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, ui
 					.payload_bytes = payload_bytes};
 
 	conn->ack_now = false;
-	conn->ack_at = TIMER_NEVER;
+	conn->ack_at_ns = TIMER_NEVER;
 	conn->rcv_acked = conn->rcv_nxt;
 	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
@@ -52,17 +52,17 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, ui
 static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, bool again,
 		      uint64_t now_ns)
 {
-	if (conn->timeout_at == TIMER_NEVER || conn->snd_nxt == conn->snd_una)
+	if (conn->timeout_at_ns == TIMER_NEVER || conn->snd_nxt == conn->snd_una)
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	if (again) {
 		utcp->counters.retransmits++;
 		conn->rtt.timing = false; /* Karn: the ACK might be of either */
 	} else if (!conn->rtt.timing) {
 		conn->rtt.timing = true;
-		conn->rtt.timed_at = now_ns;
+		conn->rtt.timed_at_ns = now_ns;
 		conn->rtt.timed_seq = end;
 	}
-	conn->sent_at = now_ns;
+	conn->sent_at_ns = now_ns;
 	conn->snd_nxt = seq_max(conn->snd_nxt, end);
 	conn->snd_max = seq_max(conn->snd_max, end);
 }
@@ -185,12 +185,12 @@ static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fra
 		return build_resend(utcp, conn, frame, now_ns);
 	if (!conn_has_unsent(conn))
 		return 0;
-	if (conn->snd_una == conn->snd_max && now_ns - conn->sent_at > conn->rtt.rto_ns)
+	if (conn->snd_una == conn->snd_max && now_ns - conn->sent_at_ns > conn->rtt.rto_ns)
 		congestion_idle(&conn->congestion, conn->mss);
 	if (__builtin_expect(plan_next(conn, &plan), 1))
 		return build_planned(utcp, conn, frame, &plan, now_ns);
 	/* Nothing under way will tell us when the window opens. */
-	if (conn->timeout_at == TIMER_NEVER)
+	if (conn->timeout_at_ns == TIMER_NEVER)
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	return 0;
 }
