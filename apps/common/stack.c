@@ -120,9 +120,7 @@ int stack_open(const struct stack_options *options, uint16_t index, bool server,
 
 json_t *stack_capabilities_to_json(uint32_t capabilities)
 {
-	static const char *const names[] = {
-		"can_block",	    "lends_recv",      "zero_copy_send",  "reports_ack",
-		"checksum_offload", "segment_offload", "needs_hugepages", "refusal_is_known"};
+	static const char *const names[] = {"can_block", "needs_hugepages", "refusal_is_known"};
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)

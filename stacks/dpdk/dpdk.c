@@ -234,7 +234,7 @@ static void dpdk_close(struct tp *tp)
 
 const struct tp_ops dpdk_ops = {
 	.name = "dpdk",
-	.capabilities = TP_REPORTS_ACK | TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
+	.capabilities = TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
 	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
 			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
 			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |

@@ -31,6 +31,7 @@ void dpdk_counters(const struct tp *tp, struct tp_counters *counters_out)
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
 
 	*counters_out = dpdk->counters;
+	counters_out->reserves_refused = utcp->reserves_refused;
 	counters_out->accepts_refused = utcp->drop_tcp_full;
 	counters_out->received_bytes = utcp->in_bytes;
 	counters_out->copied_bytes = copied_bytes(dpdk);

@@ -208,7 +208,7 @@ static unsigned ep_details(const struct tp *tp, struct tp_detail *details_out, u
 
 const struct tp_ops epoll_ops = {
 	.name = "epoll",
-	.capabilities = TP_CAN_BLOCK | TP_SEGMENT_OFFLOAD | TP_REFUSAL_IS_KNOWN,
+	.capabilities = TP_CAN_BLOCK | TP_REFUSAL_IS_KNOWN,
 	/*
 	 * copied_bytes stays unknown. We copy nothing ourselves, but the kernel copies each byte
 	 * within the call, where a stack of our own would count it: a 0 here would read as if

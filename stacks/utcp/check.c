@@ -77,7 +77,8 @@ static void check_timers(const struct utcp_conn *conn)
 
 static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 {
-	bool has_end = conn->handle == HANDLE_CLOSING || conn->handle == HANDLE_TOLD;
+	bool has_end =
+		conn->handle == HANDLE_CLOSING || conn->handle == HANDLE_TOLD || conn->reset_due;
 
 	CHECK(conn->state < CONN_STATE_COUNT);
 	CHECK(conn->handle != HANDLE_NONE || conn->state == CONN_SYN_RECEIVED);
@@ -89,7 +90,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	check_timers(conn);
 	check_receiving(conn);
 	if (conn->state == CONN_CLOSED) {
-		CHECK(has_end && !list_linked(&conn->out_link));
+		CHECK(has_end && list_linked(&conn->out_link) == conn->reset_due);
 		CHECK(conn->timer.at_ns == TIMER_NEVER);
 		return;
 	}

@@ -5,6 +5,7 @@
  * writes. The application's is `handle`: it begins when the application learns of the connection
  * and ends after it was told that it closed. The memory is free when both are over, so a connection
  * in TIME-WAIT needs no application, and an application may still read what came before the end.
+ * Only a RST that has not left yet outlives both.
  *
  * Plane: turn. Owner: the instance's slab.
  */
@@ -51,6 +52,7 @@ struct utcp_conn {
 	uint8_t state;	      /* enum conn_state */
 	uint8_t handle;	      /* enum conn_handle */
 	bool ack_now;	      /* an ACK must leave with this turn's output */
+	bool reset_due;	      /* aborted: a RST must leave, and the memory waits for that */
 	uint8_t dup_acks_due; /* ACKs that must leave each by itself, so that the peer can count
 				 them */
 	uint32_t rcv_nxt;
@@ -126,7 +128,7 @@ const char *conn_state_name(enum conn_state state);
 /* Whether its place in the table is in use. */
 static inline bool conn_alive(const struct utcp_conn *conn)
 {
-	return conn->state != CONN_CLOSED ||
+	return conn->state != CONN_CLOSED || conn->reset_due ||
 	       (conn->handle != HANDLE_NONE && conn->handle != HANDLE_GONE);
 }
 

@@ -126,9 +126,6 @@ bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns);
 /* Queues the RST that answers a segment to nobody (RFC 9293 3.10.7.1). */
 void tcp_refuse(struct utcp *utcp, const struct segment *segment);
 
-/* Queues a RST from this connection. */
-void tcp_queue_reset(struct utcp *utcp, struct utcp_conn *conn);
-
 /* An ACK is to leave with this turn's output. */
 static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
 {

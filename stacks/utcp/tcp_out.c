@@ -195,6 +195,22 @@ static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fra
 	return 0;
 }
 
+/* An aborted connection's last word, after which its memory is free if nobody reads from it. */
+static size_t build_reset(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame)
+{
+	struct segment_fields fields = {
+		.seq = conn->snd_max, .ack = conn->rcv_nxt, .flags = TCP_RST | TCP_ACKS};
+	size_t bytes = segment_seal(&conn->head, frame, &fields);
+
+	utcp->counters.out_frames++;
+	utcp->counters.out_segments++;
+	utcp->counters.out_resets++;
+	conn->reset_due = false;
+	list_remove(&conn->out_link);
+	close_release(utcp, conn);
+	return bytes;
+}
+
 /* Whatever this connection has to send next, or 0. */
 static size_t build_any(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
 {
@@ -227,6 +243,8 @@ size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 	while (!list_empty(&utcp->out)) {
 		struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
 
+		if (conn->reset_due)
+			return build_reset(utcp, conn, frame);
 		bytes = build_any(utcp, conn, frame, now_ns);
 		if (bytes > 0)
 			return bytes;
@@ -260,14 +278,6 @@ static void queue_reset(struct utcp *utcp, const struct segment_head *head,
 	answers_commit(&utcp->answers, segment_seal(head, frame, fields));
 	utcp->counters.out_segments++;
 	utcp->counters.out_resets++;
-}
-
-void tcp_queue_reset(struct utcp *utcp, struct utcp_conn *conn)
-{
-	struct segment_fields fields = {
-		.seq = conn->snd_max, .ack = conn->rcv_nxt, .flags = TCP_RST | TCP_ACKS};
-
-	queue_reset(utcp, &conn->head, &fields);
 }
 
 void tcp_refuse(struct utcp *utcp, const struct segment *segment)
