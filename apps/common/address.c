@@ -60,10 +60,3 @@ int address_parse_subnet(const char *text, struct subnet *subnet_out)
 	*subnet_out = (struct subnet){.ip = ip, .prefix_bits = (uint8_t)prefix_bits};
 	return 0;
 }
-
-const char *address_print(const struct tp_addr *addr, char text[ADDRESS_TEXT_BYTES])
-{
-	snprintf(text, ADDRESS_TEXT_BYTES, "%u.%u.%u.%u:%u", addr->ip >> 24, addr->ip >> 16 & 255,
-		 addr->ip >> 8 & 255, addr->ip & 255, addr->port);
-	return text;
-}

@@ -16,8 +16,6 @@ struct subnet {
 	uint8_t prefix_bits;
 };
 
-enum { ADDRESS_TEXT_BYTES = 24 }; /* "255.255.255.255:65535" and its end */
-
 /* "127.0.0.1:7878"; the port is 1 to 65535. */
 int address_parse_endpoint(const char *text, struct tp_addr *addr_out);
 
@@ -26,8 +24,5 @@ int address_parse_endpoint(const char *text, struct tp_addr *addr_out);
  * broadcast.
  */
 int address_parse_subnet(const char *text, struct subnet *subnet_out);
-
-/* Writes "127.0.0.1:7878" to `text`, which it returns. */
-const char *address_print(const struct tp_addr *addr, char text[ADDRESS_TEXT_BYTES]);
 
 #endif

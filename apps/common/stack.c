@@ -111,9 +111,7 @@ int stack_open(const struct stack_options *options, uint16_t index, bool server,
 
 json_t *stack_capabilities_to_json(uint32_t capabilities)
 {
-	static const char *const names[] = {
-		"can_block",	    "lends_recv",      "zero_copy_send",  "reports_ack",
-		"checksum_offload", "segment_offload", "needs_hugepages", "refusal_is_known"};
+	static const char *const names[] = {"can_block", "needs_hugepages", "refusal_is_known"};
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -138,6 +136,24 @@ void stack_copy_take(struct stack_copy *copy, const struct tp *tp)
 		copy->detail_count = STACK_DETAILS;
 }
 
+/* Instances of one stack have the same details in the same order. */
+static void add_details(struct stack_copy *sum, const struct stack_copy *copy)
+{
+	for (unsigned i = 0; i < copy->detail_count; i++) {
+		const struct tp_detail *from = &copy->details[i];
+		struct tp_detail *to = &sum->details[i];
+
+		if (i >= sum->detail_count)
+			*to = *from;
+		else if (from->kind == TP_DETAIL_COUNT)
+			to->value += from->value;
+		else if (from->value < to->value)
+			to->value = from->value;
+	}
+	if (copy->detail_count > sum->detail_count)
+		sum->detail_count = copy->detail_count;
+}
+
 void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy)
 {
 	const uint64_t *from = (const uint64_t *)&copy->counters;
@@ -149,13 +165,7 @@ void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy)
 		else if (from[i] > to[i])
 			to[i] = from[i];
 	}
-	/* Instances of one stack have the same details in the same order. */
-	for (unsigned i = 0; i < copy->detail_count; i++) {
-		sum->details[i].name = copy->details[i].name;
-		sum->details[i].value += copy->details[i].value;
-	}
-	if (copy->detail_count > sum->detail_count)
-		sum->detail_count = copy->detail_count;
+	add_details(sum, copy);
 }
 
 void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *before)
@@ -167,7 +177,8 @@ void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *befor
 		if (i != TP_COUNT_largest_write_bytes)
 			to[i] -= from[i];
 	for (unsigned i = 0; i < copy->detail_count && i < before->detail_count; i++)
-		copy->details[i].value -= before->details[i].value;
+		if (copy->details[i].kind == TP_DETAIL_COUNT)
+			copy->details[i].value -= before->details[i].value;
 }
 
 json_t *stack_counters_to_json(const struct tp_ops *ops, const struct tp_counters *counters)
@@ -184,12 +195,13 @@ json_t *stack_counters_to_json(const struct tp_ops *ops, const struct tp_counter
 	return object;
 }
 
-json_t *stack_details_to_json(const struct stack_copy *copy)
+json_t *stack_details_to_json(const struct stack_copy *copy, enum tp_detail_kind kind)
 {
 	json_t *object = json_object();
 
 	for (unsigned i = 0; i < copy->detail_count; i++)
-		json_object_set_new(object, copy->details[i].name,
-				    json_count(copy->details[i].value));
+		if (copy->details[i].kind == kind)
+			json_object_set_new(object, copy->details[i].name,
+					    json_count(copy->details[i].value));
 	return object;
 }

@@ -111,16 +111,16 @@ struct stack_copy {
 
 void stack_copy_take(struct stack_copy *copy, const struct tp *tp);
 
-/* Adds an instance's counts to a sum that starts zeroed; a maximum stays one. */
+/* Adds an instance's counts to a sum that starts zeroed; a maximum stays one, a level the least. */
 void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy);
 
-/* Takes away what had been counted before; a maximum stays that of the whole time. */
+/* Takes away what had been counted before; a maximum and a level stay those of the whole time. */
 void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *before);
 
 /* {COUNTER: N or null, ...} */
 json_t *stack_counters_to_json(const struct tp_ops *ops, const struct tp_counters *counters);
 
-/* {NAME: N, ...} */
-json_t *stack_details_to_json(const struct stack_copy *copy);
+/* {NAME: N, ...} of the details that are of one kind. */
+json_t *stack_details_to_json(const struct stack_copy *copy, enum tp_detail_kind kind);
 
 #endif

@@ -175,7 +175,10 @@ static json_t *client_to_json(const struct load_options *options, const struct l
 	json_object_set_new(
 		object, "transport",
 		stack_counters_to_json(options->stack.stack->ops, &measured->transport.counters));
-	json_object_set_new(object, "details", stack_details_to_json(&measured->transport));
+	json_object_set_new(object, "details",
+			    stack_details_to_json(&measured->transport, TP_DETAIL_COUNT));
+	json_object_set_new(object, "levels",
+			    stack_details_to_json(&measured->transport, TP_DETAIL_LEVEL));
 #define X(name, meaning) json_object_set_new(object, #name, json_count(result->counters.name));
 	CLIENT_COUNTERS(X)
 #undef X

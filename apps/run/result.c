@@ -175,6 +175,15 @@ static json_t *details_of(const json_t *before, const json_t *after)
 	return details;
 }
 
+/* What is no count stands as the later snapshot has it. */
+static json_t *levels_of(const json_t *after)
+{
+	json_t *levels = json_object();
+
+	json_object_update(levels, json_object_get(after, "levels"));
+	return levels;
+}
+
 json_t *result_server(const json_t *before, const json_t *after, unsigned workers)
 {
 	json_t *server = json_object();
@@ -198,6 +207,7 @@ json_t *result_server(const json_t *before, const json_t *after, unsigned worker
 	set_level(server, "largest_write_bytes", after,
 		  (struct source){"transport", "largest_write_bytes"});
 	json_object_set_new(server, "details", details_of(before, after));
+	json_object_set_new(server, "levels", levels_of(after));
 	return server;
 }
 

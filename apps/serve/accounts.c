@@ -49,7 +49,10 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 	json_object_set_new(
 		object, "transport",
 		stack_counters_to_json(options->stack.stack->ops, &sum->transport.counters));
-	json_object_set_new(object, "details", stack_details_to_json(&sum->transport));
+	json_object_set_new(object, "details",
+			    stack_details_to_json(&sum->transport, TP_DETAIL_COUNT));
+	json_object_set_new(object, "levels",
+			    stack_details_to_json(&sum->transport, TP_DETAIL_LEVEL));
 	json_object_set_new(object, "server", server_to_json(&sum->server));
 	json_object_set_new(object, "busy", busy_to_json(&sum->server.busy));
 	json_object_set_new(object, "process", process_to_json());
@@ -61,11 +64,11 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 {
 	const struct stack_options *stack = &options->stack;
 	json_t *object = json_object(), *cpus = json_array();
-	char listen[ADDRESS_TEXT_BYTES];
+	char listen[TP_ADDR_TEXT];
 
 	for (unsigned i = 0; i < stack->cpus.count; i++)
 		json_array_append_new(cpus, json_integer(stack->cpus.cpu[i]));
-	json_object_set_new(object, "listen", json_text(address_print(&options->listen, listen)));
+	json_object_set_new(object, "listen", json_text(tp_addr_print(&options->listen, listen)));
 	json_object_set_new(object, "stack", json_text(stack->stack->name));
 	json_object_set_new(object, "device", json_text(stack->device));
 	json_object_set_new(object, "workers", json_integer(stack->workers));

@@ -24,7 +24,7 @@ static int resolve(struct serve_options *options, struct flags *flags, char *lis
 	options->handler_name = flags_find(flags, "handler")->text;
 	if (options->stack.address.ip && !flags_find(flags, "listen")->given) {
 		options->listen.ip = options->stack.address.ip;
-		flags_resolve(flags, "listen", address_print(&options->listen, listen));
+		flags_resolve(flags, "listen", tp_addr_print(&options->listen, listen));
 	}
 	return 0;
 }
@@ -185,7 +185,7 @@ int verb_serve(int argc, char **argv)
 				       "prints a snapshot.",
 			      .table = table,
 			      .count = sizeof(table) / sizeof(table[0])};
-	char listen[ADDRESS_TEXT_BYTES];
+	char listen[TP_ADDR_TEXT];
 	struct tp_error error;
 	int status;
 

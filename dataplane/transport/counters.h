@@ -17,7 +17,8 @@
 	X(waits, "polls that slept")                                                               \
 	X(wait_ns, "time slept in polls")                                                          \
 	X(accepted, "connections accepted")                                                        \
-	X(accepts_refused, "connections refused for want of room")                                 \
+	X(accepts_refused,                                                                         \
+	  "connections refused for want of room; each SYN where the stack drops SYNs")             \
 	X(connected, "connections we opened")                                                      \
 	X(closed, "connections closed, for whatever reason")                                       \
 	X(writes, "writes: flushes that had something committed")                                  \

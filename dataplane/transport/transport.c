@@ -30,6 +30,21 @@ const char *tp_counter_name(enum tp_counter counter)
 	return counter < TP_COUNTER_COUNT ? names[counter] : "unknown";
 }
 
+const char *tp_addr_print(const struct tp_addr *addr, char text[TP_ADDR_TEXT])
+{
+	snprintf(text, TP_ADDR_TEXT, "%u.%u.%u.%u:%u", addr->ip >> 24, addr->ip >> 16 & 255,
+		 addr->ip >> 8 & 255, addr->ip & 255, addr->port);
+	return text;
+}
+
+unsigned tp_details_copy(const struct tp_detail *table, unsigned count,
+			 struct tp_detail *details_out, unsigned room)
+{
+	for (unsigned i = 0; i < count && i < room; i++)
+		details_out[i] = table[i];
+	return count;
+}
+
 int tp_fail(struct tp_error *error, int code, const char *format, ...)
 {
 	va_list arguments;

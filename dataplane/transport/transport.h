@@ -11,7 +11,7 @@
  * close. Report plane: counters, details. Turn plane (never allocates, locks, logs, or reads the
  * clock twice): all else. The legal order in a turn:
  *
- *	poll -> for each event's connection: { peek, consume, reserve, commit, flush, finish, abort }*
+ *	poll -> for each event's conn: { peek, consume, reserve, commit, flush, finish, abort }*
  *
  * Life of a connection:
  *
@@ -79,17 +79,14 @@ enum tp_reason {
 	TP_REASON_COUNT,
 };
 
-/* What a stack can do; declared, tested by the conformance suite, written into every result. */
+/*
+ * What a stack can do; declared and printed by the programs. The conformance suite tests what poll
+ * and connect make of it; hugepages are the opener's business.
+ */
 enum tp_capability {
-	TP_CAN_BLOCK = 1 << 0, /* poll may sleep until something happens */
-	TP_LENDS_RECV =
-		1 << 1, /* peek lends the memory the device or kernel wrote, without a copy */
-	TP_ZERO_COPY_SEND = 1 << 2,   /* committed bytes leave without a copy */
-	TP_REPORTS_ACK = 1 << 3,      /* knows when the peer's stack has acknowledged */
-	TP_CHECKSUM_OFFLOAD = 1 << 4, /* the device computes and verifies checksums */
-	TP_SEGMENT_OFFLOAD = 1 << 5,  /* the device or kernel cuts segments */
-	TP_NEEDS_HUGEPAGES = 1 << 6,  /* wants hugepages unless told to do without */
-	TP_REFUSAL_IS_KNOWN = 1 << 7, /* connect to a closed port ends as TP_REFUSED */
+	TP_CAN_BLOCK = 1 << 0,	      /* poll may sleep until something happens */
+	TP_NEEDS_HUGEPAGES = 1 << 1,  /* wants hugepages unless told to do without */
+	TP_REFUSAL_IS_KNOWN = 1 << 2, /* connect to a closed port ends as TP_REFUSED */
 };
 
 /* poll: sleep without a bound. */
@@ -154,10 +151,17 @@ struct tp_turn {
 	bool moved;	    /* packets, bytes or events moved */
 };
 
-/* A stack's own counter, for the report plane. */
+/* How a detail is to be read over time, and over instances. */
+enum tp_detail_kind {
+	TP_DETAIL_COUNT, /* only grows: an interval's is the difference, that of several the sum */
+	TP_DETAIL_LEVEL, /* the least since open: the later copy holds, of several the smallest */
+};
+
+/* A stack's own counter or level, for the report plane. */
 struct tp_detail {
 	const char *name; /* static */
 	uint64_t value;
+	enum tp_detail_kind kind;
 };
 
 struct tp_ops {
@@ -185,7 +189,11 @@ struct tp_ops {
 	unsigned (*poll)(struct tp *tp, struct tp_event *events, unsigned room, uint64_t wait_ns,
 			 struct tp_turn *turn_out);
 
-	/* Lends received bytes in order, in at most `room` spans; returns their number. */
+	/*
+	 * Lends received bytes in order, in at most `room` spans; returns their number. LIMIT_SPANS
+	 * spans hold all there is, or at least two times LIMIT_CHUNK_BYTES: who waits for a whole
+	 * head or chunk waits for the peer, never for a longer list.
+	 */
 	unsigned (*peek)(struct tp *tp, struct tp_conn *conn, struct span *spans, unsigned room);
 	/* Gives the first `bytes` back; no more than what the last peek lent. */
 	void (*consume)(struct tp *tp, struct tp_conn *conn, size_t bytes);
@@ -206,22 +214,32 @@ struct tp_ops {
 	/* No more will be committed: end our side once all has left. Later calls do nothing. */
 	void (*finish)(struct tp *tp, struct tp_conn *conn);
 	/*
-	 * Drops all, resets; CLOSED(ABORTED) follows. After it only the next poll may name the
-	 * connection.
+	 * Drops all, resets; CLOSED(ABORTED) follows, alone, also if another end was to be told by
+	 * then. After it only the next poll may name the connection.
 	 */
 	void (*abort)(struct tp *tp, struct tp_conn *conn);
 
 	/* Copies the counters out; those not in counters_known are untouched. */
 	void (*counters)(const struct tp *tp, struct tp_counters *counters_out);
 	/*
-	 * Up to `room` of the stack's own counters; returns how many there are. NULL if it has
-	 * none.
+	 * Up to `room` of the stack's own counters and levels; returns how many there are. NULL if
+	 * it has none.
 	 */
 	unsigned (*details)(const struct tp *tp, struct tp_detail *details_out, unsigned room);
 };
 
 /* The word for a reason, e.g. "reset". */
 const char *tp_reason_name(enum tp_reason reason);
+
+/* "a.b.c.d:port" and its end. */
+enum { TP_ADDR_TEXT = 22 };
+
+/* Prints an endpoint; returns `text`. */
+const char *tp_addr_print(const struct tp_addr *addr, char text[TP_ADDR_TEXT]);
+
+/* Answers tp_ops.details from a stack's table of `count`. */
+unsigned tp_details_copy(const struct tp_detail *table, unsigned count,
+			 struct tp_detail *details_out, unsigned room);
 
 /* Fills an error's text in the way of printf; returns `code`, so that a caller can return it. */
 int tp_fail(struct tp_error *error, int code, const char *format, ...)

@@ -27,6 +27,7 @@ const struct device_traits device_traits[DEVICE_KIND_COUNT] = {
 	[DEVICE_MEMIF] = {.name = "memif",
 			  .target = "PATH",
 			  .driver = "net_memif",
+			  .package = "librte-net-memif23",
 			  .rx_descriptors = 1 << MEMIF_RSIZE,
 			  .tx_descriptors = 1 << MEMIF_RSIZE,
 			  .mtu = MEMIF_MTU,
@@ -37,17 +38,20 @@ const struct device_traits device_traits[DEVICE_KIND_COUNT] = {
 	[DEVICE_TAP] = {.name = "tap",
 			.target = "NAME",
 			.driver = "net_tap",
+			.package = "librte-net-tap23",
 			.rx_descriptors = 16,
 			.tx_descriptors = 256},
 	[DEVICE_AF_PACKET] = {.name = "af_packet",
 			      .target = "INTERFACE",
 			      .driver = "net_af_packet",
+			      .package = "librte-net-af-packet23",
 			      .rx_descriptors = 512,
 			      .tx_descriptors = 512,
 			      .own_mac = true,
 			      .copies = true},
 	[DEVICE_RING] = {.name = "ring",
 			 .driver = "net_ring",
+			 .package = "librte-net-ring23",
 			 .rx_descriptors = 1024,
 			 .tx_descriptors = 1024,
 			 .mtu = MEMIF_MTU,
@@ -205,7 +209,7 @@ int device_attach(const struct device *device, char *name, uint16_t *port_out,
 	return tp_fail(
 		error, failure,
 		"DPDK cannot make the device %s:%s (%s)%s%s; if its driver is missing, install the "
-		"package librte-net-%s23",
+		"package %s",
 		traits->name, device->target, strerror(-failure), eal_words()[0] ? ": " : "",
-		eal_words(), traits->name);
+		eal_words(), traits->package);
 }

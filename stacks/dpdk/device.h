@@ -35,9 +35,10 @@ struct device {
 
 /* What is the same for all devices of a kind. */
 struct device_traits {
-	const char *name;   /* as in the device's text */
-	const char *target; /* what follows ':', for people; NULL for nothing */
-	const char *driver; /* of DPDK; the vdev's name is this and a number */
+	const char *name;    /* as in the device's text */
+	const char *target;  /* what follows ':', for people; NULL for nothing */
+	const char *driver;  /* of DPDK; the vdev's name is this and a number */
+	const char *package; /* Debian's, that brings the driver */
 	uint16_t rx_descriptors;
 	uint16_t tx_descriptors;
 	uint16_t mtu;  /* of a link that has none of its own; 0: ask the interface */

@@ -149,13 +149,14 @@ static int dpdk_open(const struct tp_config *config, struct tp **tp_out, struct 
 static int dpdk_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error *error)
 {
 	struct dpdk *dpdk = dpdk_of(tp);
+	char text[TP_ADDR_TEXT];
 	int failure;
 
 	if (addr->ip != 0 && addr->ip != dpdk->ip)
 		return tp_fail(error, -EADDRNOTAVAIL,
-			       "%u.%u.%u.%u is not this stack's address: listen on its `--address`",
-			       addr->ip >> 24, addr->ip >> 16 & 255, addr->ip >> 8 & 255,
-			       addr->ip & 255);
+			       "cannot listen on %s: that is not this stack's address; listen on "
+			       "its `--address`",
+			       tp_addr_print(addr, text));
 	failure = utcp_listen(dpdk->utcp, addr->port);
 	if (failure)
 		return tp_fail(error, failure, "cannot listen on port %u: %s", addr->port,
@@ -185,6 +186,7 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 	struct dpdk *dpdk = dpdk_of(tp);
 	struct utcp_conn *handle;
 	struct dpdk_conn *conn;
+	char text[TP_ADDR_TEXT];
 	int failure = find_link(dpdk, error);
 
 	if (failure)
@@ -194,8 +196,7 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 	failure = utcp_connect(dpdk->utcp, addr->ip, addr->port, dpdk->now_ns, &handle);
 	if (failure)
 		return tp_fail(
-			error, failure, "cannot connect to %u.%u.%u.%u:%u: %s", addr->ip >> 24,
-			addr->ip >> 16 & 255, addr->ip >> 8 & 255, addr->ip & 255, addr->port,
+			error, failure, "cannot connect to %s: %s", tp_addr_print(addr, text),
 			failure == -ENETUNREACH ? "it is our own address or outside our subnet"
 						: strerror(-failure));
 	dpdk_conn_begin(dpdk, handle, user);
@@ -233,7 +234,7 @@ static void dpdk_close(struct tp *tp)
 
 const struct tp_ops dpdk_ops = {
 	.name = "dpdk",
-	.capabilities = TP_REPORTS_ACK | TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
+	.capabilities = TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
 	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
 			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
 			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |

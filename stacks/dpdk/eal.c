@@ -23,12 +23,15 @@ static struct {
 	char words[256];
 } eal;
 
-/* Where the EAL's log goes: only errors arrive, and the first is kept for our own message. */
+/*
+ * Where the EAL's log goes: only errors arrive, and the first is kept for our own message. What the
+ * interrupt thread says is dropped: it explains no call of ours, and `words` has no lock.
+ */
 static ssize_t keep_words(void *cookie, const char *text, size_t bytes)
 {
 	size_t line = bytes > 0 && text[bytes - 1] == '\n' ? bytes - 1 : bytes;
 
-	if (line == 0 || eal.words[0] != '\0')
+	if (!pthread_equal(eal.owner, pthread_self()) || line == 0 || eal.words[0] != '\0')
 		return (ssize_t)bytes;
 	if (line >= sizeof(eal.words))
 		line = sizeof(eal.words) - 1;
@@ -55,7 +58,7 @@ static int catch_log(void)
 	eal.log = fopencookie(NULL, "w", (cookie_io_functions_t){.write = keep_words});
 	if (!eal.log)
 		return -ENOMEM;
-	setvbuf(eal.log, NULL, _IOLBF, sizeof(eal.words));
+	setvbuf(eal.log, NULL, _IONBF, 0); /* so that each thread writes its own words */
 	rte_openlog_stream(eal.log);
 	rte_log_set_global_level(RTE_LOG_ERR);
 	return 0;
@@ -154,6 +157,7 @@ int eal_start(bool hugepages, int cpu, struct tp_error *error)
 	failure = hugepages ? check_hugepages(error) : 0;
 	if (failure)
 		return failure;
+	eal.owner = pthread_self(); /* before the EAL makes threads that log */
 	if (catch_log())
 		return tp_fail(error, -ENOMEM, "no memory for DPDK's log");
 	failure = init_eal(hugepages, cpu, error);
@@ -161,6 +165,5 @@ int eal_start(bool hugepages, int cpu, struct tp_error *error)
 		return failure;
 	eal.started = true;
 	eal.hugepages = hugepages;
-	eal.owner = pthread_self();
 	return 0;
 }

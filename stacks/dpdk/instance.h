@@ -27,6 +27,7 @@ struct dpdk_conn {
 	uint32_t committed_bytes;
 	bool open;	    /* from connect or ACCEPTED until CLOSED is reported */
 	bool finished;	    /* finish was called */
+	bool aborted;	    /* abort was called: only CLOSED(ABORTED) is still told */
 	bool peer_finished; /* FINISHED was reported */
 };
 

@@ -1,6 +1,7 @@
 #include "stacks/dpdk/memif.h"
 
 #include "dataplane/core/clock.h"
+#include "dataplane/core/program.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -41,36 +42,19 @@ static int knock(const char *path, struct ucred *owner)
 	return failure;
 }
 
-/* The program of a process, "?" if it cannot be known. */
-static void print_program(pid_t pid, char *text, size_t room)
-{
-	char path[64];
-	FILE *file;
-
-	snprintf(text, room, "?");
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(text, (int)room, file))
-		text[strcspn(text, "\n")] = '\0';
-	fclose(file);
-}
-
 static int fail_in_use(const char *path, const struct ucred *owner, struct tp_error *error)
 {
-	char program[32];
+	char program[PROGRAM_NAME];
 
 	if (owner->pid == 0)
 		return tp_fail(
 			error, -EADDRINUSE,
 			"the memif socket %s is in use by another process; choose another path",
 			path);
-	print_program(owner->pid, program, sizeof(program));
 	return tp_fail(
 		error, -EADDRINUSE,
 		"the memif socket %s is in use by pid %d (%s); stop it or choose another path",
-		path, (int)owner->pid, program);
+		path, (int)owner->pid, program_name(owner->pid, program));
 }
 
 /* A missing file is fine if its directory is there and can be written. */

@@ -31,6 +31,7 @@ void dpdk_counters(const struct tp *tp, struct tp_counters *counters_out)
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
 
 	*counters_out = dpdk->counters;
+	counters_out->reserves_refused = utcp->reserves_refused;
 	counters_out->accepts_refused = utcp->drop_tcp_full;
 	counters_out->received_bytes = utcp->in_bytes;
 	counters_out->copied_bytes = copied_bytes(dpdk);
@@ -49,26 +50,23 @@ unsigned dpdk_details(const struct tp *tp, struct tp_detail *details_out, unsign
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
 	const struct port_counters *port = &dpdk->port->counters;
 	const struct tp_detail all[] = {
-#define X(name, meaning) {#name, utcp->name},
+#define X(name, meaning) {#name, utcp->name, TP_DETAIL_COUNT},
 		UTCP_COUNTERS(X)
 #undef X
-			{"port_frames_in", port->frames_in},
-		{"port_bytes_in", port->bytes_in},
-		{"port_frames_out", port->frames_out},
-		{"port_bytes_out", port->bytes_out},
-		{"port_missed", port_missed(dpdk->port)},
-		{"port_tx_full", port->tx_full},
-		{"port_mbufs_short", port->mbufs_short},
-		{"port_mbuf_low_water", port->mbuf_low},
-		{"port_chained_in", port->chained_in},
-		{"port_oversized_in", port->oversized_in},
-		{"port_given_up", port->given_up},
-		{"link_ups", dpdk->port->link.ups},
-		{"link_downs", dpdk->port->link.downs},
+			{"port_frames_in", port->frames_in, TP_DETAIL_COUNT},
+		{"port_bytes_in", port->bytes_in, TP_DETAIL_COUNT},
+		{"port_frames_out", port->frames_out, TP_DETAIL_COUNT},
+		{"port_bytes_out", port->bytes_out, TP_DETAIL_COUNT},
+		{"port_missed", port_missed(dpdk->port), TP_DETAIL_COUNT},
+		{"port_tx_full", port->tx_full, TP_DETAIL_COUNT},
+		{"port_mbufs_short", port->mbufs_short, TP_DETAIL_COUNT},
+		{"port_mbuf_low_water", port->mbuf_low, TP_DETAIL_LEVEL},
+		{"port_chained_in", port->chained_in, TP_DETAIL_COUNT},
+		{"port_oversized_in", port->oversized_in, TP_DETAIL_COUNT},
+		{"port_given_up", port->given_up, TP_DETAIL_COUNT},
+		{"link_ups", dpdk->port->link.ups, TP_DETAIL_COUNT},
+		{"link_downs", dpdk->port->link.downs, TP_DETAIL_COUNT},
 	};
-	unsigned count = sizeof(all) / sizeof(all[0]);
 
-	for (unsigned i = 0; i < count && i < room; i++)
-		details_out[i] = all[i];
-	return count;
+	return tp_details_copy(all, sizeof(all) / sizeof(all[0]), details_out, room);
 }

@@ -150,6 +150,8 @@ static void translate(struct dpdk *dpdk, const struct utcp_event *from, struct t
 	}
 	if (from->bits & UTCP_CLOSED) {
 		event->reason = reason_of(dpdk, from->reason);
+		if (conn->aborted) /* whatever else was to be told */
+			*event = (struct tp_event){&conn->base, TP_CLOSED, TP_ABORTED};
 		conn->open = false;
 		list_remove(&conn->dirty);
 		list_remove(&conn->ending);
@@ -264,11 +266,7 @@ void dpdk_consume(struct tp *tp, struct tp_conn *conn, size_t bytes)
 
 unsigned dpdk_reserve(struct tp *tp, struct tp_conn *conn, size_t bytes, struct room rooms[2])
 {
-	struct dpdk *dpdk = dpdk_of(tp);
-	unsigned count = utcp_reserve(dpdk->utcp, dpdk_conn_of(conn)->handle, bytes, rooms);
-
-	dpdk->counters.reserves_refused += count == 0;
-	return count;
+	return utcp_reserve(dpdk_of(tp)->utcp, dpdk_conn_of(conn)->handle, bytes, rooms);
 }
 
 void dpdk_commit(struct tp *tp, struct tp_conn *conn, size_t bytes)
@@ -276,9 +274,8 @@ void dpdk_commit(struct tp *tp, struct tp_conn *conn, size_t bytes)
 	struct dpdk *dpdk = dpdk_of(tp);
 	struct dpdk_conn *dpdk_conn = dpdk_conn_of(conn);
 
-	if (bytes == 0 || !dpdk_conn->open)
+	if (bytes == 0 || !dpdk_conn->open || !utcp_commit(dpdk->utcp, dpdk_conn->handle, bytes))
 		return;
-	utcp_commit(dpdk->utcp, dpdk_conn->handle, bytes);
 	if (dpdk_conn->committed_bytes == 0)
 		list_push(&dpdk->dirty, &dpdk_conn->dirty);
 	dpdk_conn->committed_bytes += (uint32_t)bytes;
@@ -332,6 +329,7 @@ void dpdk_abort(struct tp *tp, struct tp_conn *conn)
 
 	if (!dpdk_conn->open)
 		return;
+	dpdk_conn->aborted = true;
 	dpdk_conn->committed_bytes = 0;
 	list_remove(&dpdk_conn->dirty);
 	utcp_abort(dpdk_of(tp)->utcp, dpdk_conn->handle);

@@ -198,20 +198,17 @@ static unsigned ep_details(const struct tp *tp, struct tp_detail *details_out, u
 {
 	const struct ep *ep = (const struct ep *)tp;
 	const struct tp_detail details[] = {
-#define X(name, meaning) {#name, ep->details.name},
+#define X(name, meaning) {#name, ep->details.name, TP_DETAIL_COUNT},
 		EP_DETAILS(X)
 #undef X
 	};
-	unsigned count = sizeof(details) / sizeof(details[0]);
 
-	for (unsigned i = 0; i < count && i < room; i++)
-		details_out[i] = details[i];
-	return count;
+	return tp_details_copy(details, sizeof(details) / sizeof(details[0]), details_out, room);
 }
 
 const struct tp_ops epoll_ops = {
 	.name = "epoll",
-	.capabilities = TP_CAN_BLOCK | TP_SEGMENT_OFFLOAD | TP_REFUSAL_IS_KNOWN,
+	.capabilities = TP_CAN_BLOCK | TP_REFUSAL_IS_KNOWN,
 	/*
 	 * copied_bytes stays unknown. We copy nothing ourselves, but the kernel copies each byte
 	 * within the call, where a stack of our own would count it: a 0 here would read as if

@@ -186,9 +186,9 @@ static void move_finish(struct memory_conn *from, struct memory_conn *to)
 /* Moves what can be moved and answers a refused reserve when that made room. */
 static void conn_send(struct memory_conn *conn)
 {
-	count_write(conn);
 	if (conn->closed || !conn->peer)
 		return;
+	count_write(conn);
 	move_bytes(conn, conn->peer);
 	if (conn->refused_bytes && ring_free(&conn->send) >= conn->refused_bytes) {
 		conn->refused_bytes = 0;
@@ -445,12 +445,13 @@ static void memory_abort(struct tp *tp, struct tp_conn *handle)
 {
 	struct memory_conn *conn = conn_of(handle);
 
-	if (conn->closed)
-		return;
-	if (conn->peer)
+	if (!conn->closed && conn->peer)
 		conn_close(conn->peer, TP_RESET);
-	conn->bits = 0; /* nothing else is told about an aborted connection */
 	conn_close(conn, TP_ABORTED);
+	if (!(conn->bits & TP_CLOSED))
+		return;		/* its last event was already returned */
+	conn->bits = TP_CLOSED; /* nothing else is told about an aborted connection */
+	conn->reason = TP_ABORTED;
 }
 
 static void memory_counters(const struct tp *tp, struct tp_counters *counters_out)

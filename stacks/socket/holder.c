@@ -107,23 +107,6 @@ static bool has_open(const char *pid, const char *target)
 	return found;
 }
 
-static void read_program(pid_t pid, char *program, size_t bytes)
-{
-	char path[64];
-	FILE *file;
-
-	snprintf(program, bytes, "?");
-	snprintf(path, sizeof(path), "/proc/%d/comm", (int)pid);
-	file = fopen(path, "re");
-	if (!file)
-		return;
-	if (fgets(program, (int)bytes, file))
-		program[strcspn(program, "\n")] = '\0';
-	else
-		snprintf(program, bytes, "?");
-	fclose(file);
-}
-
 /* The process that has the socket open; 0 if none can be seen. */
 static pid_t pid_of(unsigned long inode)
 {
@@ -157,6 +140,6 @@ int holder_find(const struct tp_addr *addr, struct holder *holder_out)
 	if (!pid)
 		return -ENOENT;
 	holder_out->pid = pid;
-	read_program(pid, holder_out->program, sizeof(holder_out->program));
+	program_name(pid, holder_out->program);
 	return 0;
 }

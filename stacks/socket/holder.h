@@ -10,13 +10,12 @@
 #ifndef WEIR_STACKS_HOLDER_H
 #define WEIR_STACKS_HOLDER_H
 
+#include "dataplane/core/program.h"
 #include "dataplane/transport/transport.h"
-
-#include <sys/types.h>
 
 struct holder {
 	pid_t pid;
-	char program[32]; /* as the kernel names it, "?" if that cannot be read */
+	char program[PROGRAM_NAME]; /* "?" if that cannot be read */
 };
 
 /* Finds a process that keeps others from binding `addr`. 0, or -ENOENT when none can be seen. */

@@ -11,13 +11,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-const char *socket_addr_text(const struct tp_addr *addr, char text[SOCKET_ADDR_TEXT])
-{
-	snprintf(text, SOCKET_ADDR_TEXT, "%u.%u.%u.%u:%u", addr->ip >> 24, addr->ip >> 16 & 255,
-		 addr->ip >> 8 & 255, addr->ip & 255, addr->port);
-	return text;
-}
-
 int socket_device_check(const char *stack, const char *device, struct tp_error *error)
 {
 	if (!device || !*device || strcmp(device, "loopback") == 0)
@@ -64,10 +57,10 @@ static void close_counted(int fd, uint64_t *calls)
 
 static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
 {
-	char text[SOCKET_ADDR_TEXT];
+	char text[TP_ADDR_TEXT];
 	struct holder holder;
 
-	socket_addr_text(addr, text);
+	tp_addr_print(addr, text);
 	if (holder_find(addr, &holder) == 0)
 		return tp_fail(
 			error, -EADDRINUSE,
@@ -82,7 +75,7 @@ static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
 
 static int fail_listen(const struct tp_addr *addr, int code, struct tp_error *error)
 {
-	char text[SOCKET_ADDR_TEXT];
+	char text[TP_ADDR_TEXT];
 	const char *advice = "";
 
 	if (code == -EADDRINUSE)
@@ -93,7 +86,7 @@ static int fail_listen(const struct tp_addr *addr, int code, struct tp_error *er
 		advice = ": ports below 1024 need privilege, take a higher one";
 	else if (code == -EMFILE)
 		advice = ": raise the limit of open files (ulimit -n)";
-	return tp_fail(error, code, "cannot listen on %s: %s%s", socket_addr_text(addr, text),
+	return tp_fail(error, code, "cannot listen on %s: %s%s", tp_addr_print(addr, text),
 		       strerror(-code), advice);
 }
 
@@ -169,7 +162,7 @@ int socket_listen(const struct tp_addr *addr, bool share, uint64_t *calls, struc
 
 static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *error)
 {
-	char text[SOCKET_ADDR_TEXT];
+	char text[TP_ADDR_TEXT];
 	const char *advice = "";
 
 	if (code == -EMFILE || code == -ENFILE)
@@ -177,7 +170,7 @@ static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *e
 	else if (code == -EADDRNOTAVAIL)
 		advice = ": no local port is left, open fewer connections or wait for old ones to "
 			 "expire";
-	return tp_fail(error, code, "cannot connect to %s: %s%s", socket_addr_text(addr, text),
+	return tp_fail(error, code, "cannot connect to %s: %s%s", tp_addr_print(addr, text),
 		       strerror(-code), advice);
 }
 

@@ -22,9 +22,6 @@ enum {
 
 	/* Connections that one listener may accept in one turn. */
 	SOCKET_ACCEPT_BATCH = 64,
-
-	/* "255.255.255.255:65535" and its end. */
-	SOCKET_ADDR_TEXT = 22,
 };
 
 /* How long accepting rests when the host has no descriptor or memory left, nanoseconds. */
@@ -66,8 +63,5 @@ enum tp_reason socket_reason(int error_number);
 
 /* What to do about an accept that failed with `error_number`. */
 enum socket_accept socket_accept_verdict(int error_number);
-
-/* "127.0.0.1:7878" */
-const char *socket_addr_text(const struct tp_addr *addr, char text[SOCKET_ADDR_TEXT]);
 
 #endif

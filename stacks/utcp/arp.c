@@ -38,12 +38,13 @@ static struct arp_entry *take_entry(struct arp *arp)
 static void send_packet(struct utcp *utcp, uint16_t operation, const uint8_t to_mac[MAC_BYTES],
 			const uint8_t target_mac[MAC_BYTES], uint32_t target_ip)
 {
-	uint8_t *frame = answers_reserve(&utcp->answers), *arp = frame + ETH_BYTES;
+	uint8_t *frame = answers_reserve(&utcp->answers), *arp;
 
 	if (!frame) {
 		utcp->counters.out_lost++;
 		return;
 	}
+	arp = frame + ETH_BYTES;
 	memcpy(frame + ETH_DESTINATION, to_mac, MAC_BYTES);
 	memcpy(frame + ETH_SOURCE, utcp->config.mac, MAC_BYTES);
 	bytes_put_be16(frame + ETH_TYPE, ETH_TYPE_ARP);

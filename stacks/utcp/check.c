@@ -37,12 +37,12 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	/* Whatever waits for the peer has the timeout running. */
 	if (conn->snd_una != conn->snd_nxt || conn->state == CONN_FIN_WAIT_2 ||
 	    conn->state == CONN_TIME_WAIT)
-		CHECK(conn->timeout_at != TIMER_NEVER);
+		CHECK(conn->timeout_at_ns != TIMER_NEVER);
 	if (conn->state == CONN_ESTABLISHED && conn->snd_una == conn->snd_max &&
 	    !conn_has_unsent(conn))
-		CHECK(conn->timeout_at == TIMER_NEVER);
+		CHECK(conn->timeout_at_ns == TIMER_NEVER);
 	if (conn_sending(conn) && conn_has_unsent(conn))
-		CHECK(conn->timeout_at != TIMER_NEVER || list_linked(&conn->out_link));
+		CHECK(conn->timeout_at_ns != TIMER_NEVER || list_linked(&conn->out_link));
 }
 
 static void check_receiving(const struct utcp_conn *conn)
@@ -68,7 +68,8 @@ static void check_receiving(const struct utcp_conn *conn)
 
 static void check_timers(const struct utcp_conn *conn)
 {
-	uint64_t due = conn->ack_at < conn->timeout_at ? conn->ack_at : conn->timeout_at;
+	uint64_t due =
+		conn->ack_at_ns < conn->timeout_at_ns ? conn->ack_at_ns : conn->timeout_at_ns;
 
 	CHECK(conn->timer.at_ns <= due);
 	CHECK((conn->timer.at_ns != TIMER_NEVER) == list_linked(&conn->timer.link));
@@ -76,7 +77,8 @@ static void check_timers(const struct utcp_conn *conn)
 
 static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 {
-	bool has_end = conn->handle == HANDLE_CLOSING || conn->handle == HANDLE_TOLD;
+	bool has_end =
+		conn->handle == HANDLE_CLOSING || conn->handle == HANDLE_TOLD || conn->reset_due;
 
 	CHECK(conn->state < CONN_STATE_COUNT);
 	CHECK(conn->handle != HANDLE_NONE || conn->state == CONN_SYN_RECEIVED);
@@ -88,7 +90,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	check_timers(conn);
 	check_receiving(conn);
 	if (conn->state == CONN_CLOSED) {
-		CHECK(has_end && !list_linked(&conn->out_link));
+		CHECK(has_end && list_linked(&conn->out_link) == conn->reset_due);
 		CHECK(conn->timer.at_ns == TIMER_NEVER);
 		return;
 	}

@@ -5,6 +5,7 @@
  * writes. The application's is `handle`: it begins when the application learns of the connection
  * and ends after it was told that it closed. The memory is free when both are over, so a connection
  * in TIME-WAIT needs no application, and an application may still read what came before the end.
+ * Only a RST that has not left yet outlives both.
  *
  * Plane: turn. Owner: the instance's slab.
  */
@@ -51,6 +52,7 @@ struct utcp_conn {
 	uint8_t state;	      /* enum conn_state */
 	uint8_t handle;	      /* enum conn_handle */
 	bool ack_now;	      /* an ACK must leave with this turn's output */
+	bool reset_due;	      /* aborted: a RST must leave, and the memory waits for that */
 	uint8_t dup_acks_due; /* ACKs that must leave each by itself, so that the peer can count
 				 them */
 	uint32_t rcv_nxt;
@@ -63,12 +65,12 @@ struct utcp_conn {
 	uint32_t snd_wnd; /* as the peer last said, scaled */
 	struct ring recv; /* in-order bytes; the free room behind them keeps what is out of order */
 	struct ring send; /* bytes from the first unacknowledged on */
-	uint64_t timeout_at; /* retransmission, probe, keep-alive or TIME-WAIT, ns; TIMER_NEVER: off
-			      */
-	uint64_t ack_at;     /* the delayed ACK, ns; TIMER_NEVER: none waits */
-	struct timer timer;  /* fires no later than the sooner of both */
-	uint16_t events;     /* enum utcp_event_bits not yet returned */
-	uint16_t reason;     /* enum utcp_reason, from HANDLE_CLOSING on */
+	/* retransmission, probe, keep-alive or TIME-WAIT; TIMER_NEVER: off */
+	uint64_t timeout_at_ns;
+	uint64_t ack_at_ns;	/* the delayed ACK, ns; TIMER_NEVER: none waits */
+	struct timer timer;	/* fires no later than the sooner of both */
+	uint16_t events;	/* enum utcp_event_bits not yet returned */
+	uint16_t reason;	/* enum utcp_reason, from HANDLE_CLOSING on */
 	struct list event_link; /* on utcp.events, or told: utcp.told */
 	struct list out_link;	/* on utcp.out while something may have to be sent */
 
@@ -88,7 +90,7 @@ struct utcp_conn {
 	uint32_t snd_wl2;
 	uint32_t snd_wnd_max; /* the largest window ever offered */
 	uint32_t send_wanted; /* bytes that reserve refused; 0: none */
-	uint64_t sent_at;     /* when data was last sent, ns (RFC 5681 4.1) */
+	uint64_t sent_at_ns;  /* when data was last sent, ns (RFC 5681 4.1) */
 	struct congestion congestion;
 	struct rtt rtt;
 	struct segment_head head;
@@ -97,8 +99,8 @@ struct utcp_conn {
 	/* Looked at when it begins, ends or goes astray. */
 	bool active;	    /* we called */
 	bool scale_ok;	    /* the peer offered window scale */
-	uint8_t challenges; /* challenge ACKs in the second that began at challenge_at */
-	uint64_t challenge_at;
+	uint8_t challenges; /* challenge ACKs in the second that began at challenge_at_ns */
+	uint64_t challenge_at_ns;
 	uint32_t iss;
 	uint32_t irs;
 	uint32_t fin_seq;
@@ -126,7 +128,7 @@ const char *conn_state_name(enum conn_state state);
 /* Whether its place in the table is in use. */
 static inline bool conn_alive(const struct utcp_conn *conn)
 {
-	return conn->state != CONN_CLOSED ||
+	return conn->state != CONN_CLOSED || conn->reset_due ||
 	       (conn->handle != HANDLE_NONE && conn->handle != HANDLE_GONE);
 }
 

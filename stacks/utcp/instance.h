@@ -40,7 +40,7 @@ struct utcp {
 	struct list time_wait; /* oldest first */
 	struct answers answers;
 	struct arp arp;
-	uint64_t stalled_at; /* timers were last found late: older round trips do not count */
+	uint64_t stalled_at_ns; /* timers were last found late: older round trips do not count */
 	uint16_t listen_ports[UTCP_LISTEN_MAX];
 	unsigned listen_count;
 	uint32_t port_next; /* moves on with each connect (RFC 6056 3.3.3) */
@@ -125,9 +125,6 @@ bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns);
 
 /* Queues the RST that answers a segment to nobody (RFC 9293 3.10.7.1). */
 void tcp_refuse(struct utcp *utcp, const struct segment *segment);
-
-/* Queues a RST from this connection. */
-void tcp_queue_reset(struct utcp *utcp, struct utcp_conn *conn);
 
 /* An ACK is to leave with this turn's output. */
 static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)

@@ -184,7 +184,7 @@ static void settle_syn(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_n
 	if (!tcp_end_round_trip(utcp, conn, now_ns))
 		conn->rtt.rto_ns = RTT_RTO_AFTER_SYN_NS; /* RFC 6298 5.7 */
 	conn->backoff = conn->retries = 0;
-	conn->timeout_at = TIMER_NEVER;
+	conn->timeout_at_ns = TIMER_NEVER;
 	congestion_init(&conn->congestion, conn->mss, conn->iss, syn_lost);
 }
 

@@ -20,7 +20,7 @@ struct rtt {
 	uint64_t smoothed_ns; /* 0 before the first sample */
 	uint64_t variation_ns;
 	uint64_t rto_ns; /* without back-off */
-	uint64_t timed_at;
+	uint64_t timed_at_ns;
 	uint32_t timed_seq; /* an ACK of this or more ends the measurement */
 	bool timing;
 };

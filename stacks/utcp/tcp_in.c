@@ -21,8 +21,8 @@ enum {
  * 7). */
 static bool may_answer(struct utcp_conn *conn, uint64_t now_ns)
 {
-	if (now_ns - conn->challenge_at >= CHALLENGE_PERIOD_NS) {
-		conn->challenge_at = now_ns;
+	if (now_ns - conn->challenge_at_ns >= CHALLENGE_PERIOD_NS) {
+		conn->challenge_at_ns = now_ns;
 		conn->challenges = 0;
 	}
 	if (conn->challenges == CHALLENGES_A_SECOND)
@@ -53,9 +53,9 @@ static void schedule_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now
 {
 	if (conn->rcv_nxt - conn->rcv_acked >= 2u * conn->mss) {
 		tcp_ack_soon(utcp, conn);
-	} else if (conn->ack_at == TIMER_NEVER) {
-		conn->ack_at = now_ns + utcp->config.ack_delay_ns;
-		timer_arm(&utcp->wheel, &conn->timer, conn->ack_at);
+	} else if (conn->ack_at_ns == TIMER_NEVER) {
+		conn->ack_at_ns = now_ns + utcp->config.ack_delay_ns;
+		timer_arm(&utcp->wheel, &conn->timer, conn->ack_at_ns);
 	}
 }
 
@@ -90,7 +90,7 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 	if (__builtin_expect(conn->snd_wnd == 0 && window > 0, 0)) {
 		conn->backoff = conn->retries = 0;
 		if (conn->snd_nxt == conn->snd_una)
-			conn->timeout_at = TIMER_NEVER; /* it was the probes' */
+			conn->timeout_at_ns = TIMER_NEVER; /* it was the probes' */
 		utcp_mark(utcp, conn);
 	}
 	conn->snd_wnd = window;
@@ -118,7 +118,7 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 	conn->snd_nxt = seq_max(conn->snd_nxt, ack);
 	conn->retries = 0;
 	if (ack == conn->snd_max) {
-		conn->timeout_at = TIMER_NEVER;
+		conn->timeout_at_ns = TIMER_NEVER;
 		conn->resend_head = false;
 	} else { /* RFC 6298 5.3 */
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));

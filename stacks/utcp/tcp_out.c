@@ -41,7 +41,7 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, ui
 					.payload_bytes = payload_bytes};
 
 	conn->ack_now = false;
-	conn->ack_at = TIMER_NEVER;
+	conn->ack_at_ns = TIMER_NEVER;
 	conn->rcv_acked = conn->rcv_nxt;
 	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
@@ -52,17 +52,17 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, ui
 static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, bool again,
 		      uint64_t now_ns)
 {
-	if (conn->timeout_at == TIMER_NEVER || conn->snd_nxt == conn->snd_una)
+	if (conn->timeout_at_ns == TIMER_NEVER || conn->snd_nxt == conn->snd_una)
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	if (again) {
 		utcp->counters.retransmits++;
 		conn->rtt.timing = false; /* Karn: the ACK might be of either */
 	} else if (!conn->rtt.timing) {
 		conn->rtt.timing = true;
-		conn->rtt.timed_at = now_ns;
+		conn->rtt.timed_at_ns = now_ns;
 		conn->rtt.timed_seq = end;
 	}
-	conn->sent_at = now_ns;
+	conn->sent_at_ns = now_ns;
 	conn->snd_nxt = seq_max(conn->snd_nxt, end);
 	conn->snd_max = seq_max(conn->snd_max, end);
 }
@@ -185,14 +185,30 @@ static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fra
 		return build_resend(utcp, conn, frame, now_ns);
 	if (!conn_has_unsent(conn))
 		return 0;
-	if (conn->snd_una == conn->snd_max && now_ns - conn->sent_at > conn->rtt.rto_ns)
+	if (conn->snd_una == conn->snd_max && now_ns - conn->sent_at_ns > conn->rtt.rto_ns)
 		congestion_idle(&conn->congestion, conn->mss);
 	if (__builtin_expect(plan_next(conn, &plan), 1))
 		return build_planned(utcp, conn, frame, &plan, now_ns);
 	/* Nothing under way will tell us when the window opens. */
-	if (conn->timeout_at == TIMER_NEVER)
+	if (conn->timeout_at_ns == TIMER_NEVER)
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	return 0;
+}
+
+/* An aborted connection's last word, after which its memory is free if nobody reads from it. */
+static size_t build_reset(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame)
+{
+	struct segment_fields fields = {
+		.seq = conn->snd_max, .ack = conn->rcv_nxt, .flags = TCP_RST | TCP_ACKS};
+	size_t bytes = segment_seal(&conn->head, frame, &fields);
+
+	utcp->counters.out_frames++;
+	utcp->counters.out_segments++;
+	utcp->counters.out_resets++;
+	conn->reset_due = false;
+	list_remove(&conn->out_link);
+	close_release(utcp, conn);
+	return bytes;
 }
 
 /* Whatever this connection has to send next, or 0. */
@@ -227,6 +243,8 @@ size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 	while (!list_empty(&utcp->out)) {
 		struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
 
+		if (conn->reset_due)
+			return build_reset(utcp, conn, frame);
 		bytes = build_any(utcp, conn, frame, now_ns);
 		if (bytes > 0)
 			return bytes;
@@ -260,14 +278,6 @@ static void queue_reset(struct utcp *utcp, const struct segment_head *head,
 	answers_commit(&utcp->answers, segment_seal(head, frame, fields));
 	utcp->counters.out_segments++;
 	utcp->counters.out_resets++;
-}
-
-void tcp_queue_reset(struct utcp *utcp, struct utcp_conn *conn)
-{
-	struct segment_fields fields = {
-		.seq = conn->snd_max, .ack = conn->rcv_nxt, .flags = TCP_RST | TCP_ACKS};
-
-	queue_reset(utcp, &conn->head, &fields);
 }
 
 void tcp_refuse(struct utcp *utcp, const struct segment *segment)

@@ -24,7 +24,7 @@ enum {
 
 void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns)
 {
-	conn->timeout_at = at_ns;
+	conn->timeout_at_ns = at_ns;
 	timer_arm(&utcp->wheel, &conn->timer, at_ns);
 }
 
@@ -103,7 +103,7 @@ static bool keep_alive_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64
 /* The connection's timeout is due; false if that ended it. */
 static bool run_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
-	conn->timeout_at = TIMER_NEVER;
+	conn->timeout_at_ns = TIMER_NEVER;
 	switch (conn->state) {
 	case CONN_SYN_SENT:
 	case CONN_SYN_RECEIVED:
@@ -124,14 +124,14 @@ static bool run_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 
 static void run_timer(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
-	if (now_ns >= conn->ack_at) {
-		conn->ack_at = TIMER_NEVER;
+	if (now_ns >= conn->ack_at_ns) {
+		conn->ack_at_ns = TIMER_NEVER;
 		tcp_ack_soon(utcp, conn);
 	}
-	if (now_ns >= conn->timeout_at && !run_timeout(utcp, conn, now_ns))
+	if (now_ns >= conn->timeout_at_ns && !run_timeout(utcp, conn, now_ns))
 		return;
 	timer_arm(&utcp->wheel, &conn->timer,
-		  conn->ack_at < conn->timeout_at ? conn->ack_at : conn->timeout_at);
+		  conn->ack_at_ns < conn->timeout_at_ns ? conn->ack_at_ns : conn->timeout_at_ns);
 }
 
 /* A program that stood still measures its own absence: no round trip begun before counts. */
@@ -140,12 +140,12 @@ static void note_stall(struct utcp *utcp, uint64_t now_ns)
 	uint64_t next = timer_next(&utcp->wheel);
 
 	if (now_ns > next && now_ns - next > STALL_NS)
-		utcp->stalled_at = now_ns;
+		utcp->stalled_at_ns = now_ns;
 }
 
 bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
-	uint64_t measured_ns = now_ns - conn->rtt.timed_at;
+	uint64_t measured_ns = now_ns - conn->rtt.timed_at_ns;
 
 	if (!conn->rtt.timing)
 		return false;
@@ -154,7 +154,7 @@ bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 			      (Karn 1987) */
 	if (measured_ns > STALL_NS)
 		note_stall(utcp, now_ns); /* input comes before the timers that would tell */
-	if (conn->rtt.timed_at < utcp->stalled_at)
+	if (conn->rtt.timed_at_ns < utcp->stalled_at_ns)
 		return false;
 	rtt_sample(&conn->rtt, measured_ns, utcp->config.rto_min_ns);
 	return true;

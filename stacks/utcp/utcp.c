@@ -95,7 +95,9 @@ void utcp_destroy(struct utcp *utcp)
 		if (!conn_alive(conn))
 			continue;
 		conn->handle = HANDLE_NONE;
+		conn->reset_due = false;
 		list_remove(&conn->event_link);
+		list_remove(&conn->out_link);
 		if (conn->state == CONN_CLOSED)
 			close_release(utcp, conn);
 		else
@@ -190,19 +192,21 @@ unsigned utcp_reserve(struct utcp *utcp, struct utcp_conn *conn, size_t bytes, s
 		return 0;
 	if (bytes > ring_free(&conn->send)) {
 		conn->send_wanted = (uint32_t)bytes;
+		utcp->counters.reserves_refused++;
 		return 0;
 	}
 	conn->send_wanted = 0;
 	return ring_rooms(&conn->send, (uint32_t)bytes, rooms);
 }
 
-void utcp_commit(struct utcp *utcp, struct utcp_conn *conn, size_t bytes)
+bool utcp_commit(struct utcp *utcp, struct utcp_conn *conn, size_t bytes)
 {
 	if (conn->handle != HANDLE_HELD || conn->fin_queued)
-		return;
+		return false;
 	CHECK(bytes <= ring_free(&conn->send));
 	ring_commit(&conn->send, (uint32_t)bytes);
 	utcp_mark(utcp, conn);
+	return true;
 }
 
 void utcp_finish(struct utcp *utcp, struct utcp_conn *conn)
@@ -228,9 +232,10 @@ void utcp_abort(struct utcp *utcp, struct utcp_conn *conn)
 		return;
 	/* RFC 9293 3.10.5; in CLOSING and LAST-ACK too, which we enter before the data and the FIN
 	 * have left. */
-	if (conn->state != CONN_SYN_SENT && conn->state != CONN_CLOSED)
-		tcp_queue_reset(utcp, conn);
+	conn->reset_due = conn->state != CONN_SYN_SENT && conn->state != CONN_CLOSED;
 	close_conn(utcp, conn, UTCP_ABORTED);
+	if (conn->reset_due)
+		utcp_mark(utcp, conn);
 }
 
 uint64_t utcp_deadline(const struct utcp *utcp)

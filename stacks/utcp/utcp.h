@@ -103,6 +103,7 @@ struct utcp_event {
 	X(out_acks, "segments that only acknowledge")                                        \
 	X(out_resets, "RST segments built")                                                  \
 	X(out_lost, "answers given up because their queue was full")                         \
+	X(reserves_refused, "reserves for which the send memory had no room")                \
 	X(retransmits, "segments sent again")                                                \
 	X(fast_retransmits, "loss recoveries begun by duplicate ACKs")                       \
 	X(timeouts, "retransmission timeouts")                                               \
@@ -183,13 +184,16 @@ void utcp_consume(struct utcp *utcp, struct utcp_conn *conn, size_t bytes);
 unsigned utcp_reserve(struct utcp *utcp, struct utcp_conn *conn, size_t bytes,
 		      struct room rooms[2]);
 
-/* The first `bytes` reserved are to be sent. */
-void utcp_commit(struct utcp *utcp, struct utcp_conn *conn, size_t bytes);
+/* The first `bytes` reserved are to be sent; false after finish or the end, when nothing is. */
+bool utcp_commit(struct utcp *utcp, struct utcp_conn *conn, size_t bytes);
 
 /* Sends FIN after the committed data. Later calls do nothing. */
 void utcp_finish(struct utcp *utcp, struct utcp_conn *conn);
 
-/* Drops all and sends RST where one is due (RFC 9293 3.10.5); UTCP_CLOSED(UTCP_ABORTED) follows. */
+/*
+ * Drops all and sends RST where one is due (RFC 9293 3.10.5); UTCP_CLOSED(UTCP_ABORTED) follows,
+ * unless another end is on its way to the application already.
+ */
 void utcp_abort(struct utcp *utcp, struct utcp_conn *conn);
 
 /* --- report and tests ------------------------------------------------------------------------ */

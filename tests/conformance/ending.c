@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-static const struct tp_limits limits = {.conn_max = 16, .recv_bytes = 65536, .send_bytes = 65536};
+enum { MANY = 100 };
+
+static const struct tp_limits limits = {.conn_max = 128, .recv_bytes = 65536, .send_bytes = 65536};
 static struct world world;
 static uint8_t bytes[60000], back[60000];
 
@@ -162,17 +164,105 @@ void abort_before_connected(void)
 	world_close(&world);
 }
 
-void close_resets_the_rest(void)
+void abort_comes_before_what_was_not_told(void)
 {
-	struct seen *client, *server;
+	struct seen *client, *server, *other_client, *other_server;
+	unsigned before, turns = 0;
 
 	if (!open_one(&client, &server))
 		return;
+	CU_ASSERT_TRUE(world_join(&world, &other_client, &other_server));
+	/* both clients have bytes and an end to tell, and there is room for one event a poll */
+	world.event_room = 1;
+	CU_ASSERT_TRUE(seen_write(server, bytes, 100));
+	CU_ASSERT_TRUE(seen_write(other_server, bytes, 100));
+	finish(server);
+	finish(other_server);
+	finish(client);
+	finish(other_client);
+	while (!((client->bits | other_client->bits) & TP_READABLE) && turns++ < 100000)
+		world_turn(&world);
+	if (client->bits & TP_READABLE)
+		client = other_client;
+	before = client->bits;
+	tp_abort(client->tp, client->conn);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+	CU_ASSERT_EQUAL(client->bits, before | TP_CLOSED);
+	CU_ASSERT_EQUAL(client->reason, TP_ABORTED);
+	CU_ASSERT_EQUAL(seen_count(client, TP_CLOSED), 1);
+	world_close(&world);
+}
+
+/* Joins MANY pairs. */
+static bool open_many(struct seen *clients[MANY], struct seen *servers[MANY])
+{
+	if (!world_open(&world, &limits))
+		return false;
+	for (unsigned i = 0; i < MANY; i++)
+		if (!world_join(&world, &clients[i], &servers[i])) {
+			world_close(&world);
+			return false;
+		}
+	return true;
+}
+
+void many_aborts_reach_all_peers(void)
+{
+	struct seen *clients[MANY], *servers[MANY];
+
+	if (!open_many(clients, servers))
+		return;
+	for (unsigned i = 0; i < MANY; i++)
+		tp_abort(servers[i]->tp, servers[i]->conn);
+	for (unsigned i = 0; i < MANY; i++) {
+		CU_ASSERT_TRUE(world_until(&world, clients[i], TP_CLOSED));
+		CU_ASSERT_TRUE(world_until(&world, servers[i], TP_CLOSED));
+		CU_ASSERT_EQUAL(clients[i]->reason, TP_RESET);
+		CU_ASSERT_EQUAL(servers[i]->reason, TP_ABORTED);
+	}
+	world_close(&world);
+}
+
+void calls_after_the_end_are_not_counted(void)
+{
+	struct tp_counters counters;
+	struct seen *client, *server;
+	struct room rooms[2];
+
+	if (!open_one(&client, &server))
+		return;
+	CU_ASSERT_TRUE(tp_reserve(client->tp, client->conn, 10, rooms) > 0);
+	CU_ASSERT_TRUE(tp_reserve(server->tp, server->conn, 10, rooms) > 0);
+	finish(client);
+	tp_abort(server->tp, server->conn);
+	tp_commit(client->tp, client->conn, 10);
+	tp_commit(server->tp, server->conn, 10);
+	tp_flush(client->tp, client->conn);
+	tp_flush(server->tp, server->conn);
+	CU_ASSERT_EQUAL(tp_reserve(client->tp, client->conn, 10, rooms), 0);
+	CU_ASSERT_EQUAL(tp_reserve(server->tp, server->conn, 10, rooms), 0);
+	world_idle(&world);
+	counters = world_counters(world.pair.client);
+	CU_ASSERT_TRUE(counters.writes == 0 && counters.reserves_refused == 0);
+	counters = world_counters(world.pair.server);
+	CU_ASSERT_TRUE(counters.writes == 0 && counters.reserves_refused == 0);
+	world_close(&world);
+}
+
+void close_resets_the_rest(void)
+{
+	struct seen *clients[MANY], *servers[MANY];
+
+	if (!open_many(clients, servers))
+		return;
 	world.pair.server->ops->close(world.pair.server);
 	world.pair.server = NULL;
-	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
-	CU_ASSERT_TRUE(client->reason == TP_RESET || client->reason == TP_LINK_DOWN);
-	CU_ASSERT_EQUAL(seen_count(client, TP_CLOSED), 1);
+	for (unsigned i = 0; i < MANY; i++) {
+		CU_ASSERT_TRUE(world_until(&world, clients[i], TP_CLOSED));
+		CU_ASSERT_TRUE(clients[i]->reason == TP_RESET ||
+			       clients[i]->reason == TP_LINK_DOWN);
+		CU_ASSERT_EQUAL(seen_count(clients[i], TP_CLOSED), 1);
+	}
 	world_close(&world);
 }
 

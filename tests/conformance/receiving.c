@@ -1,4 +1,5 @@
 /* Rules about received bytes. */
+#include "dataplane/core/limits.h"
 #include "tests/conformance/rules.h"
 #include "tests/conformance/world.h"
 #include "tests/support/suite.h"
@@ -119,6 +120,29 @@ static size_t fill_up(struct seen *from, size_t bound)
 		}
 	}
 	return sent;
+}
+
+void peek_lends_enough_in_few_spans(void)
+{
+	struct span spans[LIMIT_SPANS], more[256];
+	struct seen *client, *server;
+	size_t few, all;
+
+	if (!open_one(&client, &server))
+		return;
+	/* small pieces, and a start in the middle of the memory */
+	for (unsigned i = 0; i < 600; i++) {
+		CU_ASSERT_TRUE(seen_write(client, bytes, 100));
+		world_turn(&world);
+		if (i == 300)
+			CU_ASSERT_TRUE(world_read(&world, server, back, 20000));
+	}
+	world_idle(&world);
+	few = span_reader_of(spans, tp_peek(server->tp, server->conn, spans, LIMIT_SPANS)).left;
+	all = span_reader_of(more, tp_peek(server->tp, server->conn, more, 256)).left;
+	CU_ASSERT_EQUAL(all, 40000);
+	CU_ASSERT_TRUE(few == all || few >= 2 * LIMIT_CHUNK_BYTES);
+	world_close(&world);
 }
 
 void only_consumption_reopens_the_window(void)

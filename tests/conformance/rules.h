@@ -25,6 +25,8 @@
 	X(readable_is_not_repeated, "READABLE is not repeated for bytes left unread")             \
 	X(unread_bytes_stay, "bytes left unread stay, in order, beside later ones")               \
 	X(peek_does_not_consume, "peeking twice lends the same bytes")                            \
+	X(peek_lends_enough_in_few_spans,                                                         \
+	  "a full receive memory is lent in few spans, or at least two chunks of it")             \
 	X(only_consumption_reopens_the_window,                                                    \
 	  "a reader that does not consume stops its sender, one that does lets it go on")         \
 	/* sending.c */                                                                           \
@@ -46,7 +48,12 @@
 	X(finish_twice_is_harmless, "finishing twice, or sending after it, does nothing")         \
 	X(abort_resets, "abort ends as ABORTED here and RESET there, once each")                  \
 	X(abort_before_connected, "a connection aborted before it was established just ends")     \
-	X(close_resets_the_rest, "closing an instance resets its connections")                    \
+	X(abort_comes_before_what_was_not_told,                                                   \
+	  "an abort leaves nothing to tell but itself, not even an end that had come")            \
+	X(many_aborts_reach_all_peers, "a hundred aborts in one turn reset a hundred peers")      \
+	X(calls_after_the_end_are_not_counted,                                                    \
+	  "what is called after finish or abort is neither a refusal nor a write")                \
+	X(close_resets_the_rest, "closing an instance resets its hundred connections")            \
 	X(unread_bytes_survive_finish, "bytes before the finish can be read after it")            \
 	X(stranger_does_not_suffer, "the reset of one connection leaves another's stream whole")  \
 	/* turning.c */                                                                           \

@@ -275,7 +275,8 @@ def snapshots():
             second = json.loads(server.await_line("snapshot ").split(" ", 1)[1])
             assert client.wait()[0] == 0
         assert second["server"]["requests"] > 0 and second["now_ns"] > first["now_ns"]
-        assert set(second) == {"now_ns", "transport", "details", "server", "busy", "process", "cpu"}
+        sections = {"now_ns", "transport", "details", "levels", "server", "busy", "process", "cpu"}
+        assert set(second) == sections, set(second)
         final = server.end()
         assert final["server"]["requests"] > second["server"]["requests"]
 

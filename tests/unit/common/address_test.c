@@ -13,16 +13,16 @@ static void test_endpoints(void)
 					    "1.2.3.4:1 ", "1.2.3.4:+1",	   "1.2.3.4:01",
 					    "[::1]:80"};
 	struct tp_addr addr = {.ip = 1, .port = 2};
-	char text[ADDRESS_TEXT_BYTES];
+	char text[TP_ADDR_TEXT];
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		CU_ASSERT_EQUAL(address_parse_endpoint(wrong[i], &addr), -EINVAL);
 	CU_ASSERT_TRUE(addr.ip == 1 && addr.port == 2);
 	CU_ASSERT_EQUAL(address_parse_endpoint("10.1.2.3:7878", &addr), 0);
 	CU_ASSERT_TRUE(addr.ip == 0x0a010203 && addr.port == 7878);
-	CU_ASSERT_STRING_EQUAL(address_print(&addr, text), "10.1.2.3:7878");
+	CU_ASSERT_STRING_EQUAL(tp_addr_print(&addr, text), "10.1.2.3:7878");
 	CU_ASSERT_EQUAL(address_parse_endpoint("255.255.255.255:65535", &addr), 0);
-	CU_ASSERT_STRING_EQUAL(address_print(&addr, text), "255.255.255.255:65535");
+	CU_ASSERT_STRING_EQUAL(tp_addr_print(&addr, text), "255.255.255.255:65535");
 }
 
 static void test_subnets(void)

@@ -194,6 +194,20 @@ static void interfaces_are_looked_at(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no interface 'weirnone0'"));
 }
 
+/* Debian calls librte_net_af_packet.so's package librte-net-af-packet23. */
+static void packages_are_named_after_drivers(void)
+{
+	for (unsigned i = 0; i < DEVICE_KIND_COUNT; i++) {
+		char expected[64];
+
+		snprintf(expected, sizeof(expected), "librte-%s23", device_traits[i].driver);
+		for (char *at = expected; *at; at++)
+			if (*at == '_')
+				*at = '-';
+		CU_ASSERT_STRING_EQUAL(device_traits[i].package, expected);
+	}
+}
+
 static const struct suite_test tests[] = {
 	{"good devices are read", good_devices_are_read},
 	{"bad devices are refused in words", bad_devices_are_refused_in_words},
@@ -202,6 +216,8 @@ static const struct suite_test tests[] = {
 	{"a live socket names its owner's pid and program", live_sockets_name_their_owner},
 	{"files that are no memif sockets are left alone", other_files_are_left_alone},
 	{"missing directories are named", missing_directories_are_named},
+	{"a missing driver's package has the name that the system knows",
+	 packages_are_named_after_drivers},
 	{"interfaces are looked at before they are used", interfaces_are_looked_at},
 };
 

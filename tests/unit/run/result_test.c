@@ -20,7 +20,7 @@ static const char before_text[] =
 	"1000, \"largest_write_bytes\": 704, "
 	"\"segments_in\": 10, \"bursts_in\": 4, \"segments_out\": null, "
 	"\"bursts_out\": 1},"
-	" \"details\": {\"reads\": 7}, \"server\": {\"requests\": 800, "
+	" \"details\": {\"reads\": 7}, \"levels\": {\"low\": 90}, \"server\": {\"requests\": 800, "
 	"\"responses\": 800, \"errors\": 0},"
 	" \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
 	"\"system_us\": 20, \"rss_kib\": 100,"
@@ -33,7 +33,8 @@ static const char after_text[] =
 	"5000, \"largest_write_bytes\": 704, "
 	"\"segments_in\": 70, \"bursts_in\": 28, \"segments_out\": null, "
 	"\"bursts_out\": 9},"
-	" \"details\": {\"reads\": 17}, \"server\": {\"requests\": 2400, "
+	" \"details\": {\"reads\": 17}, \"levels\": {\"low\": 40}, \"server\": {\"requests\": "
+	"2400, "
 	"\"responses\": 2400, \"errors\": 0},"
 	" \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
 	"510, \"system_us\": 1020, \"rss_kib\": 130,"
@@ -83,6 +84,7 @@ static void takes_the_difference(void)
 	expect_number(server, "rss_peak_kib", 140);
 	expect_number(server, "largest_write_bytes", 704);
 	expect_number(json_object_get(server, "details"), "reads", 10);
+	expect_number(json_object_get(server, "levels"), "low", 40);
 	json_decref(server);
 	json_decref(before);
 	json_decref(after);

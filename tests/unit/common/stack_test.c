@@ -1,0 +1,72 @@
+#include "apps/common/stack.h"
+
+#include "tests/support/suite.h"
+
+/* What an instance had counted at one time. */
+static struct stack_copy copy_of(uint64_t writes, uint64_t largest, uint64_t frames, uint64_t low)
+{
+	return (struct stack_copy){
+		.counters = {.writes = writes, .largest_write_bytes = largest},
+		.details = {{"frames", frames, TP_DETAIL_COUNT}, {"low", low, TP_DETAIL_LEVEL}},
+		.detail_count = 2,
+	};
+}
+
+static void counts_are_subtracted(void)
+{
+	struct stack_copy first = copy_of(10, 700, 100, 4000), last = copy_of(25, 900, 180, 3900);
+
+	stack_copy_subtract(&last, &first);
+	CU_ASSERT_EQUAL(last.counters.writes, 15);
+	CU_ASSERT_EQUAL(last.counters.largest_write_bytes, 900);
+	CU_ASSERT_EQUAL(last.details[0].value, 80);
+}
+
+static void levels_are_not_subtracted(void)
+{
+	struct stack_copy first = copy_of(0, 0, 0, 4000), last = copy_of(0, 0, 0, 3900);
+
+	stack_copy_subtract(&last, &first);
+	CU_ASSERT_EQUAL(last.details[1].value, 3900);
+}
+
+static void sums_add_counts_and_take_the_least_level(void)
+{
+	struct stack_copy one = copy_of(10, 700, 100, 4000), two = copy_of(5, 900, 30, 3900);
+	struct stack_copy sum = {0};
+
+	stack_copy_add(&sum, &one);
+	CU_ASSERT_EQUAL(sum.details[1].value, 4000);
+	stack_copy_add(&sum, &two);
+	stack_copy_add(&sum, &one);
+	CU_ASSERT_EQUAL(sum.detail_count, 2);
+	CU_ASSERT_EQUAL(sum.counters.writes, 25);
+	CU_ASSERT_EQUAL(sum.counters.largest_write_bytes, 900);
+	CU_ASSERT_EQUAL(sum.details[0].value, 230);
+	CU_ASSERT_STRING_EQUAL(sum.details[1].name, "low");
+	CU_ASSERT_EQUAL(sum.details[1].value, 3900);
+}
+
+static void kinds_are_told_apart_in_json(void)
+{
+	struct stack_copy copy = copy_of(0, 0, 100, 4000);
+	json_t *counts = stack_details_to_json(&copy, TP_DETAIL_COUNT);
+	json_t *levels = stack_details_to_json(&copy, TP_DETAIL_LEVEL);
+
+	CU_ASSERT_EQUAL(json_object_size(counts), 1);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(counts, "frames")), 100);
+	CU_ASSERT_EQUAL(json_object_size(levels), 1);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(levels, "low")), 4000);
+	json_decref(counts);
+	json_decref(levels);
+}
+
+static const struct suite_test tests[] = {
+	{"of two copies the counts are subtracted and a maximum stays", counts_are_subtracted},
+	{"a level passes through a subtraction unchanged", levels_are_not_subtracted},
+	{"a sum adds counts and takes the least of levels",
+	 sums_add_counts_and_take_the_least_level},
+	{"counts and levels stand in JSON objects of their own", kinds_are_told_apart_in_json},
+};
+
+SUITE_MAIN("stack", tests)
