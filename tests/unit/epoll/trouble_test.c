@@ -206,7 +206,7 @@ static void writes_to_a_reset_peer_do_not_signal(void)
 	if (!bench_open(&bench, 4))
 		return;
 	conn = bench_join(&bench, &fd);
-	/* only behind an end is a reset a broken pipe; without a poll between, the write meets it */
+	/* behind an end a reset is a broken pipe; without a poll between, the write meets it */
 	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
 	close_with_reset(fd);
 	for (unsigned i = 0; i < 5; i++)
