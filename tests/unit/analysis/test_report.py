@@ -241,7 +241,7 @@ class Whole(unittest.TestCase):
         ]
         self.assertEqual(places, sorted(places))
         self.assertIn("degraded host", self.html)
-        self.assertIn("./weir run &#39;results/a run with spaces&#39;</pre>", self.html)
+        self.assertIn(f"./weir run &#39;{self.path.resolve()}&#39;</pre>", self.html)
 
 
 class Poor(unittest.TestCase):
