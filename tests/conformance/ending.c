@@ -9,16 +9,6 @@ static const struct tp_limits limits = {.conn_max = 16, .recv_bytes = 65536, .se
 static struct world world;
 static uint8_t bytes[60000], back[60000];
 
-static bool open_one(struct seen **client, struct seen **server)
-{
-	if (!world_open(&world, &limits))
-		return false;
-	if (world_join(&world, client, server))
-		return true;
-	world_close(&world);
-	return false;
-}
-
 static void finish(struct seen *seen)
 {
 	tp_finish(seen->tp, seen->conn);
@@ -42,7 +32,7 @@ void finish_delivers_first(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, 20100, 9);
 	CU_ASSERT_TRUE(seen_write(client, bytes, 20000));
@@ -59,7 +49,7 @@ void half_closed_still_sends(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	finish(client);
 	CU_ASSERT_TRUE(world_until(&world, server, TP_FINISHED));
@@ -76,7 +66,7 @@ void both_finished_is_done(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	finish(server);
 	CU_ASSERT_TRUE(world_until(&world, client, TP_FINISHED));
@@ -92,7 +82,7 @@ void finish_at_once_from_both(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_write(client, bytes, 500));
 	CU_ASSERT_TRUE(seen_write(server, bytes, 700));
@@ -109,7 +99,7 @@ void finish_twice_is_harmless(void)
 	struct seen *client, *server;
 	struct room rooms[2];
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_write(client, bytes, 10));
 	finish(client);
@@ -128,7 +118,7 @@ void abort_resets(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_write(client, bytes, 100));
 	CU_ASSERT_TRUE(world_until(&world, server, TP_READABLE));
@@ -166,7 +156,7 @@ void close_resets_the_rest(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	world.pair.server->ops->close(world.pair.server);
 	world.pair.server = NULL;
@@ -180,7 +170,7 @@ void unread_bytes_survive_finish(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, 3000, 11);
 	CU_ASSERT_TRUE(seen_write(client, bytes, 3000));
@@ -196,7 +186,7 @@ void stranger_does_not_suffer(void)
 {
 	struct seen *client, *server, *other_client, *other_server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(world_join(&world, &other_client, &other_server));
 	fill_pattern(bytes, sizeof(bytes), 12);
