@@ -136,7 +136,8 @@ def capture_is_sound(bench):
 
     sent = count(f"tcp && ip.src == {SERVER_IP}")
     assert len(sent) > 100, f"the capture has {len(sent)} of the server's packets only"
-    lines = count(f"_ws.malformed || {sums}")
+    # of the kernel's own packets one in 65,536 has the checksum 0xFFFF, which tshark calls bad
+    lines = count(f"ip.src == {SERVER_IP} && (_ws.malformed || {sums})")
     assert not lines, "\n".join(lines[:10])
 
 
@@ -152,7 +153,7 @@ TESTS = [
     ("bodies larger than any buffer pass", large_bodies_pass),
     ("a half-closed connection gets its answer and the end", half_close_is_answered_by_the_end),
     ("a closed port refuses", closed_ports_refuse),
-    ("the capture has no malformed packet and no bad checksum", capture_is_sound),
+    ("the capture has no malformed packet and no bad checksum of ours", capture_is_sound),
     ("the server ends cleanly when told to", server_ends_cleanly),
 ]
 
@@ -187,7 +188,7 @@ class Bench:
 
     def start_capture(self):
         self.capture = subprocess.Popen(
-            ["tcpdump", "-i", self.interface, "-U", "-Z", "root", "-w", self.capture_path],
+            ["tcpdump", "-i", self.interface, "--immediate-mode", "-U", "-Z", "root", "-w", self.capture_path],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
