@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import statistics as plain
 from dataclasses import dataclass, field
 from typing import Any, Iterator
+
+import pandas as pd
 
 from analysis import histogram
 from analysis.histogram import Histogram
@@ -143,18 +144,20 @@ COLUMNS = [
     ),
 ]
 
-_SERVER_MEDIANS = (
-    "responses_per_write",
-    "bytes_per_write",
-    "os_cpu_us_per_request",
-    "busy_us_per_request",
-    "core_us_per_request",
-    "copied_bytes_per_request",
-    "syscalls_per_request",
-    "segments_out_per_request",
-    "empty_poll_share",
-    "rss_peak_kib",
-)
+# Columns that are medians over samples, and where in result.json a sample has the number.
+_MEDIANS = {
+    "responses_per_write": ("server", "responses_per_write"),
+    "bytes_per_write": ("server", "bytes_per_write"),
+    "os_cpu_us_per_request": ("server", "os_cpu_us_per_request"),
+    "busy_us_per_request": ("server", "busy_us_per_request"),
+    "core_us_per_request": ("server", "core_us_per_request"),
+    "copied_bytes_per_request": ("server", "copied_bytes_per_request"),
+    "syscalls_per_request": ("server", "syscalls_per_request"),
+    "segments_out_per_request": ("server", "segments_out_per_request"),
+    "empty_poll_share": ("server", "empty_poll_share"),
+    "rss_peak_kib": ("server", "rss_peak_kib"),
+    "client_busy_share": ("client", "busy_share"),
+}
 _PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
@@ -217,7 +220,7 @@ def aggregate(result: Result) -> Aggregate:
     factors = varied_factors(result.effective, cells)
     for cell in cells:
         cell.levels = tuple(cell.settings[name] for name in factors)
-        _fill(cell)
+    _fill(cells)
     cells.sort(key=lambda cell: _place(cell, factors))
     return Aggregate(factors, cells, list(_comparisons(factors, cells)))
 
@@ -273,27 +276,45 @@ def _place(cell: Cell, factors: dict[str, list[Any]]) -> tuple[Any, ...]:
     return (*places, cell.variant)
 
 
-def _fill(cell: Cell) -> None:
-    """Computes all columns of a cell."""
-    if not cell.valid:
+def _table(cells: list[Cell]) -> pd.DataFrame:
+    """One row a valid sample: the place of its cell, and its numbers, NaN where it knows none."""
+    rows = [
+        (place, sample.rps, *(sample.find(*source)[0] for source in _MEDIANS.values()))
+        for place, cell in enumerate(cells)
+        for sample in cell.valid
+    ]
+    return pd.DataFrame(rows, columns=["cell", "rps", *_MEDIANS]).astype(float)
+
+
+def _fill(cells: list[Cell]) -> None:
+    """Computes all columns of all cells."""
+    for cell in cells:
         cell.values = {column.name: Value(None, "no valid sample") for column in COLUMNS}
-        return
-    rates = [sample.rps for sample in cell.valid]
-    spread = coefficient_of_variation(rates)
-    cell.values = {
-        "rps_median": Value(plain.median(rates)),
-        "rps_min": Value(min(rates)),
-        "rps_max": Value(max(rates)),
+    for place, samples in _table(cells).groupby("cell"):
+        cell = cells[int(place)]
+        cell.values = _rates(samples["rps"]) | _latencies(cell)
+        for name, median in samples[list(_MEDIANS)].median(skipna=False).items():
+            cell.values[name] = Value(median) if pd.notna(median) else _unknown(cell, name)
+
+
+def _rates(rps: pd.Series) -> dict[str, Value]:
+    spread = coefficient_of_variation(rps)
+    return {
+        "rps_median": Value(rps.median()),
+        "rps_min": Value(rps.min()),
+        "rps_max": Value(rps.max()),
         "rps_cv": Value(spread, None if spread is not None else "one sample only"),
     }
+
+
+def _latencies(cell: Cell) -> dict[str, Value]:
+    """Merges the cell's histograms; the columns made of them."""
     cell.service = histogram.merge(sample.service for sample in cell.valid if sample.service)
     intended = [sample.intended for sample in cell.valid if sample.intended]
     if len(intended) == len(cell.valid):
         cell.intended = histogram.merge(intended)
-    cell.values |= _percentiles("service", cell.service) | _percentiles("intended", cell.intended)
-    cell.values["service_n"] = Value(cell.service.n)
-    cell.values |= {name: _median(cell.valid, "server", name) for name in _SERVER_MEDIANS}
-    cell.values["client_busy_share"] = _median(cell.valid, "client", "busy_share")
+    values = _percentiles("service", cell.service) | _percentiles("intended", cell.intended)
+    return values | {"service_n": Value(cell.service.n)}
 
 
 def _percentiles(name: str, merged: Histogram | None) -> dict[str, Value]:
@@ -307,15 +328,12 @@ def _percentiles(name: str, merged: Histogram | None) -> dict[str, Value]:
     }
 
 
-def _median(samples: list[Sample], group: str, name: str) -> Value:
-    """The median over samples; unknown in one is unknown: a median over some would not compare."""
-    found = [sample.find(group, name) for sample in samples]
-    numbers = [number for number, _ in found if number is not None]
-    if len(numbers) == len(found):
-        return Value(plain.median(numbers))
-    reason = next(str(reason) for number, reason in found if number is None)
-    missing = f" in {len(found) - len(numbers)} of {len(found)} samples" if numbers else ""
-    return Value(None, reason + missing)
+def _unknown(cell: Cell, name: str) -> Value:
+    """Unknown in one sample is unknown in the cell: a median over some would not compare."""
+    found = [sample.find(*_MEDIANS[name]) for sample in cell.valid]
+    reasons = [str(reason) for number, reason in found if number is None]
+    missing = f" in {len(reasons)} of {len(found)} samples" if len(reasons) < len(found) else ""
+    return Value(None, reasons[0] + missing)
 
 
 def _comparisons(factors: dict[str, list[Any]], cells: list[Cell]) -> Iterator[Comparison]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
+from pathlib import Path
 from typing import Any
 
 from analysis.load import Result, Sample
+
+ROOT = Path(__file__).resolve().parents[1]
 
 # Settings whose effective value may differ from what was asked.
 EFFECTIVE = {
@@ -135,7 +138,12 @@ def limits(result: Result) -> list[str]:
 def command(result: Result) -> str:
     """What runs the same experiment again, from the project's root."""
     overrides = "".join(f" --set {shlex.quote(text)}" for text in _overrides(result))
-    return f"./weir run {shlex.quote('results/' + result.path.resolve().name)}{overrides}"
+    return f"./weir run {shlex.quote(_place(result.path.resolve()))}{overrides}"
+
+
+def _place(path: Path) -> str:
+    """A directory as one names it from the project's root."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
 
 
 def _overrides(result: Result) -> list[str]:

@@ -28,7 +28,7 @@ static int refuse_busy(const char *path, int fd, struct tp_error *error)
 		       holder[0] ? holder : "holder unknown", path);
 }
 
-/* Whether the file is empty or a lock's: anything else is somebody's, and not to be written over. */
+/* Whether the file is empty or a lock: anything else is somebody's, and not to be written over. */
 static bool is_lock(int fd)
 {
 	char begin[4];

@@ -22,7 +22,7 @@ enum {
 	/* Requests that one connection may have served in one turn before others get theirs. */
 	LIMIT_TURN_REQUESTS = 256,
 
-	/* Largest frame accepted: what its length field may say (seed 000: 16 MiB). */
+	/* Largest frame accepted, by its length field: the reference protocol's 16 MiB. */
 	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
 
 	/*
@@ -30,7 +30,7 @@ enum {
 	 */
 	LIMIT_CHUNK_BYTES = 16 * 1024,
 
-	/* Queued response bytes at which the policy `coalesce` writes (seed 000: 16 KiB). */
+	/* Queued response bytes at which the policy `coalesce` writes: a buffer of 16 KiB. */
 	LIMIT_COALESCE_BYTES = 16 * 1024,
 
 	/* Bytes discarded from a peer that was told of its error, before it is reset. */

@@ -3,7 +3,8 @@
  *
  * A polling worker holds its core always, so neither the process's CPU time nor the wall says what
  * the work cost. The time between the ends of two turns counts as busy, less what poll slept, if
- * the turn moved packets, bytes or events; else it counts as empty. One clock read a turn.
+ * the turn moved packets, bytes or events; else it counts as empty. Reads the clock once, beside
+ * the read that poll makes.
  *
  * Plane: turn.
  */

@@ -1,8 +1,8 @@
 /*
- * delivery: when queued responses are written (seed 000).
+ * delivery: when queued responses are written.
  *
  *	immediate   one transport write per response
- *	coalesce    queue until the buffer's capacity is reached, then one write
+ *	coalesce    queue until LIMIT_COALESCE_BYTES (16 KiB) are reached, then one write
  *	flush-at:N  queue until N bytes are reached or crossed, then one write
  *
  * Whatever the policy, the pipeline writes what is queued once the requests already decoded from

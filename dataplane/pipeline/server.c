@@ -140,7 +140,7 @@ static void reset_overdue(struct server *server)
 	}
 }
 
-/* How long the next poll may sleep: not at all before a visit that is due, not beyond a deadline. */
+/* How long the next poll may sleep: not at all if a visit is due, not beyond a deadline. */
 static uint64_t bound_wait(const struct server *server, uint64_t wait_ns)
 {
 	const struct conn *first;

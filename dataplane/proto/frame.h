@@ -1,5 +1,5 @@
 /*
- * frame: the framed binary protocol (seed 000), little-endian throughout.
+ * frame: the reference framed protocol, little-endian throughout.
  *
  *	offset 0   u32  frame_len = 20 + body bytes
  *	       4   u64  request id

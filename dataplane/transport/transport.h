@@ -8,10 +8,11 @@
  * happens to a connection is an event that poll returns.
  *
  * Setup plane (may allocate and fail with a negative errno and a text): open, listen, connect,
- * close. Report plane: counters, details. Turn plane (never allocates, locks, logs, or reads the
- * clock twice): all else. The legal order in a turn:
+ * close. Report plane: counters, details. Turn plane (never allocates, locks or logs; only poll
+ * reads the clock, once, and once more around a sleep): all else. The legal order in a turn:
  *
- *	poll -> for each event's conn: { peek, consume, reserve, commit, flush, finish, abort }*
+ *	poll -> for each event's connection:
+ *		{ peek, consume, reserve, commit, flush, finish, abort }*
  *
  * Life of a connection:
  *

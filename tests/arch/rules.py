@@ -16,6 +16,8 @@ CLANG_FORMAT = "14"  # Debian 12's; other versions lay out some lines in other w
 FUNCTION_LINES = 70
 SOURCE_LINES = 600
 HEADER_LINES = 300
+COLUMNS = 100
+TAB_COLUMNS = 8
 
 # (rule, path): why the path may break the rule.
 EXCEPTIONS = {
@@ -180,6 +182,14 @@ def small_functions(root):
     return found
 
 
+def short_lines(root):
+    """No line of our C is wider than 100 columns, a tab reaching to the next multiple of 8."""
+    widths = ((path, number, len(line.expandtabs(TAB_COLUMNS))) for path in files(root, {".c", ".h"})
+              for number, line in enumerate(lines(root, path), 1))
+    return [f"{path}:{number}: {width} columns, {COLUMNS} are allowed" for path, number, width in widths
+            if width > COLUMNS]
+
+
 def no_unfinished_marks(root):
     """Nothing is left marked as to be done."""
     mark = re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
@@ -221,7 +231,7 @@ def formatted(root):
     return [f"{place}: do `clang-format -i {path}`" for path, place in first_places.items()]
 
 
-RULES = [include_directions, third_party_homes, headers_stand_alone, small_files, small_functions,
+RULES = [include_directions, third_party_homes, headers_stand_alone, small_files, small_functions, short_lines,
          no_unfinished_marks, clean_line_ends, no_typedefs_of_ours, formatted]
 
 

@@ -11,16 +11,6 @@ static const struct tp_limits limits = {.conn_max = 128, .recv_bytes = 65536, .s
 static struct world world;
 static uint8_t bytes[60000], back[60000];
 
-static bool open_one(struct seen **client, struct seen **server)
-{
-	if (!world_open(&world, &limits))
-		return false;
-	if (world_join(&world, client, server))
-		return true;
-	world_close(&world);
-	return false;
-}
-
 static void finish(struct seen *seen)
 {
 	tp_finish(seen->tp, seen->conn);
@@ -44,7 +34,7 @@ void finish_delivers_first(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, 20100, 9);
 	CU_ASSERT_TRUE(seen_write(client, bytes, 20000));
@@ -61,7 +51,7 @@ void half_closed_still_sends(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	finish(client);
 	CU_ASSERT_TRUE(world_until(&world, server, TP_FINISHED));
@@ -78,7 +68,7 @@ void both_finished_is_done(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	finish(server);
 	CU_ASSERT_TRUE(world_until(&world, client, TP_FINISHED));
@@ -94,7 +84,7 @@ void finish_at_once_from_both(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_write(client, bytes, 500));
 	CU_ASSERT_TRUE(seen_write(server, bytes, 700));
@@ -111,7 +101,7 @@ void finish_twice_is_harmless(void)
 	struct seen *client, *server;
 	struct room rooms[2];
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_write(client, bytes, 10));
 	finish(client);
@@ -130,7 +120,7 @@ void abort_resets(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_write(client, bytes, 100));
 	CU_ASSERT_TRUE(world_until(&world, server, TP_READABLE));
@@ -169,7 +159,7 @@ void abort_comes_before_what_was_not_told(void)
 	struct seen *client, *server, *other_client, *other_server;
 	unsigned before, turns = 0;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(world_join(&world, &other_client, &other_server));
 	/* both clients have bytes and an end to tell, and there is room for one event a poll */
@@ -270,7 +260,7 @@ void unread_bytes_survive_finish(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, 3000, 11);
 	CU_ASSERT_TRUE(seen_write(client, bytes, 3000));
@@ -286,7 +276,7 @@ void stranger_does_not_suffer(void)
 {
 	struct seen *client, *server, *other_client, *other_server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(world_join(&world, &other_client, &other_server));
 	fill_pattern(bytes, sizeof(bytes), 12);

@@ -10,22 +10,11 @@ static const struct tp_limits limits = {.conn_max = 16, .recv_bytes = 65536, .se
 static struct world world;
 static uint8_t bytes[1 << 20], back[1 << 20];
 
-/* Opens a world with one connection; false (and all closed) if that fails. */
-static bool open_one(struct seen **client, struct seen **server)
-{
-	if (!world_open(&world, &limits))
-		return false;
-	if (world_join(&world, client, server))
-		return true;
-	world_close(&world);
-	return false;
-}
-
 void bytes_arrive_in_order(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, sizeof(bytes), 1);
 	CU_ASSERT_TRUE(world_transfer(&world, client, server, bytes, sizeof(bytes), 10007));
@@ -39,7 +28,7 @@ void bytes_arrive_one_at_a_time(void)
 	enum { BYTES = 500 };
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, BYTES, 3);
 	for (unsigned i = 0; i < BYTES; i++)
@@ -54,7 +43,7 @@ void readable_is_not_repeated(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_write(client, bytes, 100));
 	CU_ASSERT_TRUE(world_until(&world, server, TP_READABLE));
@@ -74,7 +63,7 @@ void unread_bytes_stay(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, 300, 4);
 	CU_ASSERT_TRUE(seen_write(client, bytes, 100));
@@ -92,7 +81,7 @@ void peek_does_not_consume(void)
 	struct seen *client, *server;
 	unsigned count;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, 100, 5);
 	CU_ASSERT_TRUE(seen_write(client, bytes, 100));
@@ -152,7 +141,7 @@ void only_consumption_reopens_the_window(void)
 	size_t sent, received = 0, step;
 	bool same = true;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, sizeof(bytes), 6);
 	sent = fill_up(client, BOUND);

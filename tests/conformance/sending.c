@@ -9,16 +9,6 @@ static const struct tp_limits limits = {.conn_max = 16, .recv_bytes = 65536, .se
 static struct world world;
 static uint8_t bytes[1 << 18], back[1 << 18];
 
-static bool open_one(struct seen **client, struct seen **server)
-{
-	if (!world_open(&world, &limits))
-		return false;
-	if (world_join(&world, client, server))
-		return true;
-	world_close(&world);
-	return false;
-}
-
 void reserve_lends_exactly_or_nothing(void)
 {
 	static const size_t sizes[] = {1, 2, 88, 1460, 4096, 16384 + 24, 65535, 65536};
@@ -26,7 +16,7 @@ void reserve_lends_exactly_or_nothing(void)
 	struct room rooms[2];
 	unsigned count;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 		count = tp_reserve(client->tp, client->conn, sizes[i], rooms);
@@ -47,7 +37,7 @@ void refused_reserve_is_answered_once(void)
 	struct room rooms[2];
 	size_t sent = 0;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	/* fill until nothing moves any more: the next reserve is refused and stays so */
 	for (unsigned idle = 0; idle < 3;) {
@@ -88,7 +78,7 @@ void commit_may_be_less_than_reserved(void)
 	struct room rooms[2];
 	unsigned count;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	count = tp_reserve(client->tp, client->conn, 1000, rooms);
 	CU_ASSERT_EQUAL(count, 1);
@@ -107,7 +97,7 @@ void commits_leave_at_the_next_poll(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(seen_commit(client, (const uint8_t *)"marked", 6));
 	CU_ASSERT_TRUE(world_read(&world, server, back, 6));
@@ -120,7 +110,7 @@ void commits_keep_their_order(void)
 {
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	fill_pattern(bytes, 3000, 8);
 	for (unsigned i = 0; i < 30; i++)
@@ -138,7 +128,7 @@ void flushes_are_writes(void)
 	struct seen *client, *server;
 	struct tp_counters counters;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	tp_flush(client->tp, client->conn);
 	for (size_t size = 1; size <= 64; size++)
@@ -158,7 +148,7 @@ void large_write_crosses_the_ring(void)
 	static const size_t pieces[] = {1, 3, 65521, 32749, 65536, 40000};
 	struct seen *client, *server;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	for (unsigned i = 0; i < sizeof(pieces) / sizeof(pieces[0]); i++) {
 		size_t count = pieces[i] < 100 ? 2000 : sizeof(bytes);

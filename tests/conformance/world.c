@@ -43,6 +43,17 @@ bool world_open_uneven(struct world *world, const struct tp_limits *server,
 	return true;
 }
 
+bool world_open_joined(struct world *world, const struct tp_limits *limits,
+		       struct seen **client_out, struct seen **server_out)
+{
+	if (!world_open(world, limits))
+		return false;
+	if (world_join(world, client_out, server_out))
+		return true;
+	world_close(world);
+	return false;
+}
+
 void world_close(struct world *world)
 {
 	rig_close(&world->pair);

@@ -43,6 +43,10 @@ bool world_open(struct world *world, const struct tp_limits *limits);
 bool world_open_uneven(struct world *world, const struct tp_limits *server,
 		       const struct tp_limits *client);
 
+/* Opens, listens and joins one pair of ends; false (and all closed) if any of it fails. */
+bool world_open_joined(struct world *world, const struct tp_limits *limits,
+		       struct seen **client_out, struct seen **server_out);
+
 void world_close(struct world *world);
 
 /* Polls the client and the server once. */

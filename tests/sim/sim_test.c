@@ -1,8 +1,8 @@
 /*
  * sim_test: many seeds of a simulated world, for each kind of fault; or one seed again, exactly.
  *
- *	sim_test                        all kinds, 2000 seeds, TAP
- *	sim_test --seeds N [--kind K]   as many seeds, perhaps of one kind only
+ *	sim_test [WORD...]              2000 seeds of each kind, TAP; words choose kinds
+ *	sim_test --seeds N [--kind K]   as many seeds of each kind, perhaps of one only
  *	sim_test --seed N --kind K      one seed; if it fails, with the trace of its packets
  *	sim_test ... --trace LINES      the trace in any case, its last LINES lines
  */
@@ -60,11 +60,12 @@ static const struct kind kinds[] = {
 
 enum {
 	KINDS = sizeof(kinds) / sizeof(kinds[0]),
-	SEEDS = 2000,
+	SEEDS = 2000, /* of each kind */
 	TRACE_LINES = 120,
+	NAME_BYTES = 128,
 };
 
-/* Faults last this long; then everything must end within the bound, which covers a half-open
+/* Faults last this long; then all must end within the bound, which covers a half-open
  * connection that its caller forgot. */
 #define HEAL_NS (6 * SECOND)
 #define BOUND_NS (75 * SECOND)
@@ -75,6 +76,8 @@ struct options {
 	unsigned seeds;
 	const struct kind *kind; /* NULL: all */
 	unsigned trace_lines;	 /* 0: only on failure */
+	char **words;		 /* only tests whose names contain one of them */
+	int word_count;		 /* 0: all */
 };
 
 /* What runs now, for the message of an abort. */
@@ -140,26 +143,69 @@ static void print_totals(const struct world_totals *t)
 	       (unsigned long long)t->dropped, (unsigned long long)t->aborts);
 }
 
-/* A kind's share of the seeds, every KINDS-th one. */
-static bool run_kind(unsigned index, const struct options *options)
+/* The sentence that a kind's test goes by. */
+static void name_test(const struct kind *kind, char name[NAME_BYTES])
+{
+	snprintf(name, NAME_BYTES,
+		 "under %s, every seed ends byte-exact, closed once and with full pools",
+		 kind->name);
+}
+
+static bool is_wanted(const struct kind *kind, const struct options *options)
+{
+	char name[NAME_BYTES];
+
+	if (options->kind && options->kind != kind)
+		return false;
+	name_test(kind, name);
+	for (int i = 0; i < options->word_count; i++)
+		if (strstr(name, options->words[i]))
+			return true;
+	return options->word_count == 0;
+}
+
+static bool run_kind(const struct kind *kind, unsigned number, const struct options *options)
 {
 	struct world_totals totals = {0};
-	unsigned step = options->kind ? 1 : KINDS, failed = 0;
-
+	char name[NAME_BYTES];
+	unsigned failed = 0;
 	uint64_t witness;
 
-	for (uint64_t seed = options->kind ? 0 : index; seed < options->seeds; seed += step)
-		failed += !run_seed(seed, &kinds[index], options, &totals);
-	memcpy(&witness, (const char *)&totals + kinds[index].witness, sizeof(witness));
+	for (uint64_t seed = 0; seed < options->seeds; seed++)
+		failed += !run_seed(seed, kind, options, &totals);
+	memcpy(&witness, (const char *)&totals + kind->witness, sizeof(witness));
 	if (witness == 0) {
 		printf("# the wire did no harm: nothing was tested\n");
 		failed++;
 	}
-	printf("%s %u - under %s, every seed ends byte-exact, closed once and with full pools\n",
-	       failed ? "not ok" : "ok", options->kind ? 1 : index + 1, kinds[index].name);
+	name_test(kind, name);
+	printf("%s %u - %s\n", failed ? "not ok" : "ok", number, name);
 	print_totals(&totals);
 	fflush(stdout);
 	return failed == 0;
+}
+
+static bool run_kinds(const struct options *options)
+{
+	unsigned number = 0;
+	bool held = true;
+
+	for (unsigned i = 0; i < KINDS; i++)
+		if (is_wanted(&kinds[i], options))
+			held &= run_kind(&kinds[i], ++number, options);
+	printf("1..%u\n", number);
+	return held;
+}
+
+static bool run_one(const struct options *options)
+{
+	struct world_totals totals = {0};
+	bool held = run_seed(options->seed, options->kind, options, &totals);
+
+	printf("%s 1 - seed %llu under %s\n1..1\n", held ? "ok" : "not ok",
+	       (unsigned long long)options->seed, options->kind->name);
+	print_totals(&totals);
+	return held;
 }
 
 static const struct kind *find_kind(const char *name)
@@ -174,9 +220,19 @@ static const struct kind *find_kind(const char *name)
 	exit(4);
 }
 
+static void usage(void)
+{
+	fprintf(stderr, "usage: sim_test [--seed N --kind K | --seeds N [--kind K]] "
+			"[--trace LINES] [WORD...]\n");
+	exit(4);
+}
+
+/* Flags first; what stands behind them are words. */
 static void parse(int argc, char **argv, struct options *options)
 {
-	for (int i = 1; i < argc; i += 2) {
+	int i = 1;
+
+	for (; i < argc && strncmp(argv[i], "--", 2) == 0; i += 2) {
 		const char *value = i + 1 < argc ? argv[i + 1] : NULL;
 
 		if (value && strcmp(argv[i], "--seed") == 0) {
@@ -189,34 +245,20 @@ static void parse(int argc, char **argv, struct options *options)
 		} else if (value && strcmp(argv[i], "--trace") == 0) {
 			options->trace_lines = (unsigned)strtoul(value, NULL, 10);
 		} else {
-			fprintf(stderr, "usage: sim_test [--seed N | --seeds N] [--kind K] "
-					"[--trace LINES]\n");
-			exit(4);
+			usage();
 		}
 	}
+	options->words = argv + i;
+	options->word_count = argc - i;
+	if (options->one && !options->kind)
+		usage();
 }
 
 int main(int argc, char **argv)
 {
 	struct options options = {.seeds = SEEDS};
-	struct world_totals totals = {0};
-	bool held = true;
 
 	parse(argc, argv, &options);
 	signal(SIGABRT, on_abort);
-	if (options.one) {
-		const struct kind *kind =
-			options.kind ? options.kind : &kinds[options.seed % KINDS];
-
-		held = run_seed(options.seed, kind, &options, &totals);
-		printf("%s 1 - seed %llu under %s\n1..1\n", held ? "ok" : "not ok",
-		       (unsigned long long)options.seed, kind->name);
-		print_totals(&totals);
-		return !held;
-	}
-	for (unsigned i = 0; i < KINDS; i++)
-		if (!options.kind || options.kind == &kinds[i])
-			held &= run_kind(i, &options);
-	printf("1..%u\n", options.kind ? 1u : (unsigned)KINDS);
-	return !held;
+	return !(options.one ? run_one(&options) : run_kinds(&options));
 }

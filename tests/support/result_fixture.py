@@ -147,14 +147,18 @@ def sample_of(
     return result, client
 
 
-def schedule(runs: int = RUNS) -> list[tuple[int, dict[str, Any]]]:
-    """(run, cell) in rotated order."""
-    cells = [
+def all_cells() -> list[dict[str, Any]]:
+    """Every combination of the experiment's levels."""
+    return [
         cell_of(stack, delivery, depth)
         for stack in STACKS
         for delivery in DELIVERIES
         for depth in DEPTHS
     ]
+
+
+def schedule(runs: int, cells: list[dict[str, Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """(run, cell) in rotated order."""
     return [
         (run, cells[(place + run) % len(cells)])
         for run in range(runs)
@@ -162,12 +166,22 @@ def schedule(runs: int = RUNS) -> list[tuple[int, dict[str, Any]]]:
     ]
 
 
-def write_result(path: Path, change: Change | None = None, runs: int = RUNS, seed: int = 1) -> Path:
-    """A whole result directory at `path`; `change(result, client)` may alter each sample before it
-    is written."""
-    rng = random.Random(seed)
+def write_small_result(path: Path) -> Path:
+    """A whole result directory of one sample: two figures, where the full one has nine."""
+    return write_result(path, runs=1, cells=all_cells()[:1])
+
+
+def write_result(
+    path: Path,
+    change: Change | None = None,
+    runs: int = RUNS,
+    cells: list[dict[str, Any]] | None = None,
+) -> Path:
+    """A whole result directory at `path`, of all cells if none are given; `change(result, client)`
+    may alter each sample before it is written."""
+    rng = random.Random(1)
     lines, planned = [], []
-    for index, (run, cell) in enumerate(schedule(runs)):
+    for index, (run, cell) in enumerate(schedule(runs, cells or all_cells())):
         result, client = sample_of(rng, index, run, dict(cell))
         if change:
             change(result, client)

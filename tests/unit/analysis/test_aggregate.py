@@ -5,12 +5,15 @@ import statistics
 import tempfile
 import unittest
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 from analysis import findings, method
 from analysis.aggregate import aggregate
 from analysis.load import load_result
 from result_fixture import write_result
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def loaded(change=None, **options):
@@ -181,7 +184,13 @@ class Again(unittest.TestCase):
     def test_command(self):
         """the command that repeats a run names what was set besides the experiment's file"""
         result, _ = loaded(runs=2)
-        self.assertEqual(method.command(result), "./weir run results/run --set runs=2")
+        here = replace(result, path=ROOT / "results" / "run")
+        self.assertEqual(method.command(here), "./weir run results/run --set runs=2")
+
+    def test_elsewhere(self):
+        """a run that was written elsewhere is named by where it is"""
+        result = replace(loaded(runs=2)[0], path=Path("/srv/my runs/one"))
+        self.assertEqual(method.command(result), "./weir run '/srv/my runs/one' --set runs=2")
 
     def test_overrides(self):
         """a factor set to one level, a fixed value and a text with a space are all named"""
@@ -192,7 +201,7 @@ class Again(unittest.TestCase):
         effective["question"] = "a b"
         result.plan["effective"] = effective
         self.assertEqual(
-            method.command(result),
+            method.command(replace(result, path=ROOT / "results" / "run")),
             (
                 "./weir run results/run --set stack=epoll@loopback --set tls=true --set"
                 " connections=8 --set 'question=a b'"

@@ -18,7 +18,15 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from analysis.report import main
-from result_fixture import DELIVERIES, STACKS, write_json, write_manifest, write_result
+from result_fixture import (
+    DELIVERIES,
+    STACKS,
+    all_cells,
+    write_json,
+    write_manifest,
+    write_result,
+    write_small_result,
+)
 
 ROOT = Path(__file__).resolve().parents[3]
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -241,7 +249,7 @@ class Whole(unittest.TestCase):
         ]
         self.assertEqual(places, sorted(places))
         self.assertIn("degraded host", self.html)
-        self.assertIn("./weir run &#39;results/a run with spaces&#39;</pre>", self.html)
+        self.assertIn(f"./weir run &#39;{self.path.resolve()}&#39;</pre>", self.html)
 
 
 class Poor(unittest.TestCase):
@@ -281,10 +289,10 @@ class Poor(unittest.TestCase):
             if result["order_index"] in (4, 9):
                 result.update(valid=False, invalid_reasons=["<script>alert(1)</script> | x"])
 
-        write_result(self.path, spoil)
+        write_result(self.path, spoil, cells=[cell for cell in all_cells() if cell["depth"] == 8])
         self.assertEqual(report_here(self.path).returncode, 0)
         html = (self.path / "report.html").read_text()
-        self.assertIn("2 of 36 samples invalid", html)
+        self.assertIn("2 of 12 samples invalid", html)
         self.assertIn("&lt;script&gt;alert(1)", html)
         self.assertNotIn("<script>alert", html)
         self.assertIn("| 4 | s0004 |", self.text())
@@ -292,7 +300,7 @@ class Poor(unittest.TestCase):
 
     def test_missing_host(self):
         """without host.json and build.json there is a report with a banner for each"""
-        write_result(self.path, runs=1)
+        write_small_result(self.path)
         (self.path / "host.json").unlink()
         (self.path / "build.json").unlink()
         write_manifest(self.path)
@@ -302,7 +310,7 @@ class Poor(unittest.TestCase):
 
     def test_disqualified_build(self):
         """debug, sanitizer and uncommitted builds are disqualified in the banner"""
-        write_result(self.path, runs=1)
+        write_small_result(self.path)
         (self.path / "build.json").write_text(
             json.dumps(
                 {"build_type": "debug", "sanitizers": "address,undefined", "git_dirty": True}
@@ -319,7 +327,7 @@ class Poor(unittest.TestCase):
 
     def test_no_manifest(self):
         """without a manifest the banner says so, and none is made"""
-        write_result(self.path, runs=1)
+        write_small_result(self.path)
         (self.path / "manifest.json").unlink()
         self.assertEqual(report_here(self.path).returncode, 0)
         self.assertIn("**no manifest**", self.text())
@@ -327,7 +335,7 @@ class Poor(unittest.TestCase):
 
     def test_refusal(self):
         """a refusal is one line with file and reason, exit 4, and no output"""
-        write_result(self.path, runs=1)
+        write_small_result(self.path)
         (self.path / "plan.json").write_text("{")
         before = contents(self.path)
         done = report_here(self.path)
@@ -345,7 +353,7 @@ class Poor(unittest.TestCase):
 
     def test_full_disk(self):
         """where a file cannot be written whole it is not there at all, and exit is 4"""
-        write_result(self.path, runs=1)
+        write_small_result(self.path)
         done = report(self.path, limit=9000)
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("cannot be written", done.stderr)

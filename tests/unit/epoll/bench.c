@@ -140,6 +140,14 @@ struct bench_conn *bench_join(struct bench *bench, int *fd_out)
 	return &bench->conns[before % BENCH_CONNS];
 }
 
+bool bench_open_joined(struct bench *bench, struct bench_conn **conn_out, int *fd_out)
+{
+	if (!bench_open(bench, 4))
+		return false;
+	*conn_out = bench_join(bench, fd_out);
+	return true;
+}
+
 bool bench_until(struct bench *bench, const struct bench_conn *conn, unsigned bits)
 {
 	uint64_t until_ns = clock_now_ns() + DEADLINE_NS;
@@ -147,6 +155,12 @@ bool bench_until(struct bench *bench, const struct bench_conn *conn, unsigned bi
 	while ((conn->bits & bits) != bits && clock_now_ns() < until_ns)
 		bench_turn(bench, CLOCK_MS_NS);
 	return (conn->bits & bits) == bits;
+}
+
+void bench_expect_closed(struct bench *bench, const struct bench_conn *conn, enum tp_reason reason)
+{
+	CU_ASSERT_TRUE(bench_until(bench, conn, TP_CLOSED));
+	CU_ASSERT_EQUAL(conn->reason, reason);
 }
 
 size_t bench_read(struct bench *bench, struct bench_conn *conn, uint8_t *to, size_t bytes)
@@ -174,6 +188,20 @@ bool bench_write(struct bench *bench, struct bench_conn *conn, const void *from,
 	tp_commit(bench->tp, conn->conn, bytes);
 	tp_flush(bench->tp, conn->conn);
 	return true;
+}
+
+void bench_reset(int fd)
+{
+	struct linger at_once = {.l_onoff = 1};
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	close(fd);
+}
+
+void bench_fill(uint8_t *to, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		to[i] = (uint8_t)(i * 131 + (i >> 8) * 17);
 }
 
 int bench_fd_of(int fd)

@@ -45,6 +45,9 @@ uint16_t bench_port(void);
  */
 bool bench_open(struct bench *bench, uint32_t conn_max);
 
+/* Opens for 4 connections and joins one; false (and a failed assertion) if not. */
+bool bench_open_joined(struct bench *bench, struct bench_conn **conn_out, int *fd_out);
+
 void bench_close(struct bench *bench);
 
 /* Polls once; the number of events. */
@@ -68,11 +71,20 @@ struct bench_conn *bench_join(struct bench *bench, int *fd_out);
 /* Turns until the connection has had all of `bits`; whether it has. */
 bool bench_until(struct bench *bench, const struct bench_conn *conn, unsigned bits);
 
+/* Turns until the connection has ended; asserts that it does, and why. */
+void bench_expect_closed(struct bench *bench, const struct bench_conn *conn, enum tp_reason reason);
+
 /* Reads and consumes what is there, at most `bytes`; how many there were. */
 size_t bench_read(struct bench *bench, struct bench_conn *conn, uint8_t *to, size_t bytes);
 
 /* Commits and flushes `bytes`; whether they could be reserved. */
 bool bench_write(struct bench *bench, struct bench_conn *conn, const void *from, size_t bytes);
+
+/* Closes a peer in such a way that it resets. */
+void bench_reset(int fd);
+
+/* Fills with bytes that differ from place to place. */
+void bench_fill(uint8_t *to, size_t bytes);
 
 /* The descriptor on our side whose peer is `fd`; -1 if there is none. */
 int bench_fd_of(int fd);

@@ -16,12 +16,6 @@
 static struct bench bench;
 static uint8_t bytes[200000], back[200000];
 
-static void fill(uint8_t *to, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		to[i] = (uint8_t)(i * 31 + (i >> 8) * 7);
-}
-
 /* --- setup --- */
 
 static struct tp_config default_config(void)
@@ -151,9 +145,8 @@ static void turn_makes_three_calls(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	bench_idle(&bench);
 	before = bench_counters(&bench);
 	for (unsigned i = 0; i < 50; i++) {
@@ -247,10 +240,9 @@ static void full_ring_rests_and_resumes(void)
 	size_t received = 0, sent = 0;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
-	fill(bytes, sizeof(bytes));
+	bench_fill(bytes, sizeof(bytes));
 	sent = (size_t)send(fd, bytes, 100000, 0);
 	CU_ASSERT_EQUAL(sent, 100000);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
@@ -283,9 +275,8 @@ static void urgent_data_hides_nothing(void)
 	size_t received = 0;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_EQUAL(send(fd, "before", 6, 0), 6);
 	CU_ASSERT_EQUAL(send(fd, "!", 1, MSG_OOB), 1);
 	CU_ASSERT_EQUAL(send(fd, "behind", 6, 0), 6);
@@ -305,9 +296,8 @@ static void lent_room_survives_a_flush(void)
 	struct room rooms[2];
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_EQUAL(tp_reserve(bench.tp, conn->conn, 5, rooms), 1);
 	memcpy(rooms[0].base, "first", 5);
 	tp_commit(bench.tp, conn->conn, 5);
@@ -340,8 +330,7 @@ static void bytes_wait_for_the_connection(void)
 	CU_ASSERT_EQUAL(bench_read(&bench, in, back, sizeof(back)), 5);
 	CU_ASSERT_EQUAL(memcmp(back, "early", 5), 0);
 	tp_finish(bench.tp, in->conn);
-	CU_ASSERT_TRUE(bench_until(&bench, &out, TP_CLOSED));
-	CU_ASSERT_EQUAL(out.reason, TP_DONE);
+	bench_expect_closed(&bench, &out, TP_DONE);
 	bench_close(&bench);
 }
 
@@ -352,9 +341,8 @@ static void peer_that_ends_still_gets_answers(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_EQUAL(send(fd, "question", 8, 0), 8);
 	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE | TP_FINISHED));
@@ -363,8 +351,7 @@ static void peer_that_ends_still_gets_answers(void)
 	CU_ASSERT_EQUAL(conn->closed, 0);
 	CU_ASSERT_TRUE(bench_write(&bench, conn, "answer", 6));
 	tp_finish(bench.tp, conn->conn);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_DONE);
+	bench_expect_closed(&bench, conn, TP_DONE);
 	CU_ASSERT_EQUAL(recv(fd, back, 7, MSG_WAITALL), 6);
 	CU_ASSERT_EQUAL(memcmp(back, "answer", 6), 0);
 	close(fd);
@@ -376,9 +363,8 @@ static void we_end_and_still_receive(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_TRUE(bench_write(&bench, conn, "bye", 3));
 	tp_finish(bench.tp, conn->conn);
 	CU_ASSERT_EQUAL(recv(fd, back, 4, MSG_WAITALL), 3);
@@ -400,9 +386,8 @@ static void ended_peer_does_not_keep_us_awake(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_FINISHED));
 	bench_idle(&bench);
@@ -425,9 +410,9 @@ static void end_somehow(unsigned way, struct bench_conn *conn, int fd)
 	if (way == 1 || way == 2)
 		tp_finish(bench.tp, conn->conn);
 	if (way == 3)
-		setsockopt(fd, SOL_SOCKET, SO_LINGER, &(struct linger){.l_onoff = 1},
-			   sizeof(struct linger));
-	close(fd);
+		bench_reset(fd);
+	else
+		close(fd);
 }
 
 static void cycles_leak_no_descriptor(void)

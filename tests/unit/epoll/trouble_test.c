@@ -17,20 +17,6 @@
 static struct bench bench;
 static uint8_t bytes[24000], back[24000];
 
-static void fill(uint8_t *to, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		to[i] = (uint8_t)(i * 131 + (i >> 8) * 17);
-}
-
-static void close_with_reset(int fd)
-{
-	struct linger at_once = {.l_onoff = 1};
-
-	setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-	close(fd);
-}
-
 /* --- K1: no descriptor left --- */
 
 /* Allows no descriptor more than there are; the limit before. */
@@ -162,7 +148,7 @@ static void tiny_buffers_carry_all(void)
 	ours = bench_fd_of(fd);
 	CU_ASSERT_TRUE_FATAL(ours >= 0);
 	shrink_buffers(ours);
-	fill(bytes, TINY_BYTES);
+	bench_fill(bytes, TINY_BYTES);
 	send_through_tiny(conn, fd);
 	receive_through_tiny(conn, fd);
 	close(fd);
@@ -184,13 +170,11 @@ static void reset_amid_a_write(void)
 	int fd;
 
 	signal(SIGPIPE, SIG_DFL);
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	write_until_blocked(conn);
-	close_with_reset(fd);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_reset(fd);
+	bench_expect_closed(&bench, conn, TP_RESET);
 	bench_idle(&bench);
 	CU_ASSERT_EQUAL(conn->closed, 1);
 	CU_ASSERT_EQUAL(bench_counters(&bench).closed, 1);
@@ -203,16 +187,14 @@ static void writes_to_a_reset_peer_do_not_signal(void)
 	int fd;
 
 	signal(SIGPIPE, SIG_DFL);
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
-	/* only behind an end is a reset a broken pipe; without a poll between, the write meets it */
+	/* behind an end a reset is a broken pipe; without a poll between, the write meets it */
 	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
-	close_with_reset(fd);
+	bench_reset(fd);
 	for (unsigned i = 0; i < 5; i++)
 		bench_write(&bench, conn, bytes, 100);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_expect_closed(&bench, conn, TP_RESET);
 	bench_idle(&bench);
 	CU_ASSERT_EQUAL(conn->closed, 1);
 	bench_close(&bench);
@@ -223,16 +205,14 @@ static void bytes_before_a_reset_are_read(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_EQUAL(send(fd, "last words", 10, 0), 10);
-	close_with_reset(fd);
+	bench_reset(fd);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
 	CU_ASSERT_EQUAL(bench_read(&bench, conn, back, sizeof(back)), 10);
 	CU_ASSERT_EQUAL(memcmp(back, "last words", 10), 0);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_expect_closed(&bench, conn, TP_RESET);
 	bench_close(&bench);
 }
 
@@ -241,15 +221,13 @@ static void reset_shows_while_the_ring_is_full(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_EQUAL(send(fd, bytes, 20000, 0), 20000);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
 	bench_idle(&bench);
-	close_with_reset(fd);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_reset(fd);
+	bench_expect_closed(&bench, conn, TP_RESET);
 	bench_close(&bench);
 }
 
@@ -258,15 +236,13 @@ static void reset_behind_an_end_is_noticed(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_FINISHED));
 	write_until_blocked(conn);
-	close_with_reset(fd);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_reset(fd);
+	bench_expect_closed(&bench, conn, TP_RESET);
 	CU_ASSERT_EQUAL(conn->closed, 1);
 	bench_close(&bench);
 }
@@ -276,18 +252,16 @@ static void reset_right_behind_an_end_is_noticed(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	write_until_blocked(conn);
 	/* words, end and reset are all there before the next poll */
 	CU_ASSERT_EQUAL(send(fd, "last words", 10, 0), 10);
 	CU_ASSERT_EQUAL(shutdown(fd, SHUT_WR), 0);
-	close_with_reset(fd);
+	bench_reset(fd);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
 	CU_ASSERT_EQUAL(bench_read(&bench, conn, back, sizeof(back)), 10);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_expect_closed(&bench, conn, TP_RESET);
 	bench_close(&bench);
 }
 
@@ -296,18 +270,16 @@ static void reset_shows_when_its_bytes_fill_the_ring(void)
 	struct bench_conn *conn;
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	write_until_blocked(conn);
 	CU_ASSERT_EQUAL(send(fd, bytes, 3000, 0), 3000);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
 	bench_idle(&bench);
 	/* more than the ring has room for, and nobody consumes while the write is blocked */
 	CU_ASSERT_EQUAL(send(fd, bytes, 5000, 0), 5000);
-	close_with_reset(fd);
-	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
-	CU_ASSERT_EQUAL(conn->reason, TP_RESET);
+	bench_reset(fd);
+	bench_expect_closed(&bench, conn, TP_RESET);
 	bench_close(&bench);
 }
 
@@ -368,8 +340,7 @@ static void successor_inherits_nothing(void)
 	CU_ASSERT_TRUE(tp_reserve(bench.tp, first->conn, 100, (struct room[2]){{0}}) > 0);
 	tp_commit(bench.tp, first->conn, 100);
 	tp_abort(bench.tp, first->conn);
-	CU_ASSERT_TRUE(bench_until(&bench, first, TP_CLOSED));
-	CU_ASSERT_EQUAL(first->reason, TP_ABORTED);
+	bench_expect_closed(&bench, first, TP_ABORTED);
 	bench_turn(&bench, 0);
 	close(first_fd);
 	second = bench_join(&bench, &second_fd);
@@ -389,13 +360,12 @@ static void handle_is_harmless_after_closed(void)
 	struct room rooms[2];
 	int fd;
 
-	if (!bench_open(&bench, 4))
+	if (!bench_open_joined(&bench, &conn, &fd))
 		return;
-	conn = bench_join(&bench, &fd);
 	CU_ASSERT_NOT_EQUAL(tp_reserve(bench.tp, conn->conn, 100, rooms), 0);
 	CU_ASSERT_EQUAL(send(fd, "abc", 3, 0), 3);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_READABLE));
-	close_with_reset(fd);
+	bench_reset(fd);
 	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_CLOSED));
 	CU_ASSERT_EQUAL(bench_read(&bench, conn, back, sizeof(back)), 3);
 	CU_ASSERT_EQUAL(tp_reserve(bench.tp, conn->conn, 100, rooms), 0);

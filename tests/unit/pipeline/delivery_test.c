@@ -1,4 +1,4 @@
-/* The exact write counts of seed 000 (response_delivery), asserted in every round. */
+/* The exact number of writes under each policy, asserted in every round. */
 #include "dataplane/core/limits.h"
 #include "tests/support/suite.h"
 #include "tests/unit/pipeline/bench.h"
@@ -7,7 +7,7 @@
 
 enum {
 	BODY_BYTES = 8,
-	RESPONSE_BYTES = FRAME_HEAD_BYTES + BODY_BYTES, /* 32, as in the seed */
+	RESPONSE_BYTES = FRAME_HEAD_BYTES + BODY_BYTES, /* 32 */
 	ITERATIONS = 40,
 };
 

@@ -10,7 +10,7 @@ static const struct frame_head sample = {.id = 0x0102030405060708,
 					 .flags = FRAME_START | FRAME_END,
 					 .body_bytes = 5};
 
-/* The wire format of seed 000, written down by hand. */
+/* The reference framed protocol, written down by hand. */
 static const uint8_t sample_bytes[] = {
 	25,   0,    0,	  0,	8,    7, 6, 5, 4, 3,   2,   1,	 0x18, 0x17, 0x16,
 	0x15, 0x14, 0x13, 0x12, 0x11, 3, 0, 0, 0, 'h', 'e', 'l', 'l',  'o',
