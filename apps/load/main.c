@@ -112,6 +112,8 @@ static int load(struct load_options *options, const struct flags *flags)
 	block_signals();
 	clock_start();
 	if (cpus_bind(&options->stack.cpus, &error) < 0 || check_files(options, &error) < 0 ||
+	    stack_check_descriptors(&options->stack, false, options->connections,
+				    options->metrics != NULL, &error) < 0 ||
 	    progress_open(&progress, options->metrics, &error) < 0)
 		return exit_with(EXIT_USAGE, flags->program, &error);
 	if (lead_run(options, &progress, &result, &error) < 0)
