@@ -16,7 +16,7 @@ struct subnet {
 	uint8_t prefix_bits;
 };
 
-/* "127.0.0.1:7878"; the port is 1 to 65535. */
+/* "127.0.0.1:7878"; the port is 1 to 65535, the address no multicast or broadcast one. */
 int address_parse_endpoint(const char *text, struct tp_addr *addr_out);
 
 /*

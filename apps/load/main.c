@@ -2,6 +2,7 @@
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
+#include "apps/common/signals.h"
 #include "apps/load/lead.h"
 #include "apps/load/neighbour.h"
 #include "apps/weir/verbs.h"
@@ -59,9 +60,7 @@ static void block_signals(void)
 {
 	sigset_t signals;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	signals_of_ending(&signals);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
@@ -127,6 +126,8 @@ static int load(struct load_options *options, const struct flags *flags)
 	clock_start();
 	look_around(options, flags->program);
 	if (cpus_bind(&options->stack.cpus, &error) < 0 || check_files(options, &error) < 0 ||
+	    stack_check_descriptors(&options->stack, false, options->connections,
+				    options->metrics != NULL, &error) < 0 ||
 	    progress_open(&progress, options->metrics, &error) < 0)
 		return exit_with(EXIT_USAGE, flags->program, &error);
 	if (lead_run(options, &progress, &result, &error) < 0)

@@ -1,6 +1,7 @@
 #include "apps/common/exit.h"
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
+#include "apps/common/signals.h"
 #include "apps/serve/serve.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/limits.h"
@@ -89,10 +90,10 @@ static void wait_for_end(const struct serve_options *options, struct serve_worke
 	for (;;) {
 		int signal_number = sigwaitinfo(signals, NULL);
 
-		if (signal_number == SIGINT || signal_number == SIGTERM)
-			return;
 		if (signal_number == SIGUSR1)
 			print_snapshot(options, workers);
+		else if (signal_number > 0)
+			return;
 	}
 }
 
@@ -117,16 +118,31 @@ static void print_final(const struct serve_options *options, const struct serve_
 	free(sum);
 }
 
+/* Says once if the workers ended for want of a device; the exit status. */
+static int judge_end(const struct serve_options *options, const struct serve_worker *workers)
+{
+	for (unsigned i = 0; i < options->stack.workers; i++) {
+		if (!workers[i].device_gone)
+			continue;
+		fprintf(stderr,
+			"weir serve: the interface of %s was removed: its connections are closed "
+			"as link down; make it anew and start again\n",
+			options->stack.spec);
+		return EXIT_INVALID;
+	}
+	return EXIT_PASS;
+}
+
+/* Serves to the end; the exit status, or -1 with `error` filled. */
 static int serve(const struct serve_options *options, struct tp_error *error)
 {
 	struct serve_worker *workers = calloc(options->stack.workers, sizeof(*workers));
 	sigset_t signals;
+	int status;
 
 	if (!workers)
 		return tp_fail(error, -ENOMEM, "no memory for %u workers", options->stack.workers);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	signals_of_ending(&signals);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	clock_start();
@@ -139,8 +155,9 @@ static int serve(const struct serve_options *options, struct tp_error *error)
 	wait_for_end(options, workers, &signals);
 	stop_workers(workers, options->stack.workers);
 	print_final(options, workers);
+	status = judge_end(options, workers);
 	free(workers);
-	return 0;
+	return status;
 }
 
 /* What the command line says; the table below writes it. */
@@ -181,8 +198,8 @@ static struct flag table[] = {
 int verb_serve(int argc, char **argv)
 {
 	struct flags flags = {.program = "weir serve",
-			      .about = "Serves framed requests until SIGINT or SIGTERM; SIGUSR1 "
-				       "prints a snapshot.",
+			      .about = "Serves framed requests until SIGINT, SIGTERM or SIGHUP; "
+				       "SIGUSR1 prints a snapshot.",
 			      .table = table,
 			      .count = sizeof(table) / sizeof(table[0])};
 	char listen[TP_ADDR_TEXT];
@@ -194,7 +211,10 @@ int verb_serve(int argc, char **argv)
 	if (resolve(&options, &flags, listen, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
-	if (serve(&options, &error) < 0)
-		return exit_with(EXIT_USAGE, flags.program, &error);
-	return EXIT_PASS;
+	if (stack_check_descriptors(&options.stack, true,
+				    (uint64_t)options.conn_max * options.stack.workers, 0,
+				    &error) < 0)
+		fprintf(stderr, "%s: note: %s\n", flags.program, error.text);
+	status = serve(&options, &error);
+	return status < 0 ? exit_with(EXIT_USAGE, flags.program, &error) : status;
 }

@@ -92,10 +92,10 @@ class Process:
 class Server(Process):
     """A server that is ready."""
 
-    def __init__(self, *args, ip="127.0.0.1"):
+    def __init__(self, *args, ip="127.0.0.1", **options):
         self.port = free_port()
         self.address = f"{ip}:{self.port}"
-        super().__init__("serve", "--listen", self.address, *args)
+        super().__init__("serve", "--listen", self.address, *args, **options)
         self.ready = json.loads(self.await_line("ready ").split(" ", 1)[1])
 
     def end(self):
@@ -406,6 +406,8 @@ def wrong_flags():
             (("serve", "--lisen", "127.0.0.1:1"), "did you mean '--listen'"),
             (("load", "--conect", "127.0.0.1:1"), "did you mean '--connect'"),
             (("load", "--duration", "3"), "a time with its unit"),
+            (("serve", "--listen", "255.255.255.255:7878"), "no multicast, no broadcast"),
+            (("serve", "--listen", "224.0.0.1:7878"), "no multicast, no broadcast"),
             (("serve", "--delivery", "flush-at:0"), "immediate, coalesce or flush-at:N"),
             (("serve", "--stack", "epol"), "did you mean 'epoll'"),
             (("serve", "--cpus", "1023"), "CPU 1023 is not available"),
@@ -471,6 +473,81 @@ def closed_stdout():
         server.signal(signal.SIGTERM)
         assert server.process.wait(timeout=DEADLINE_S) == 0
         server.process.stdout = open(os.devnull, "rb")
+
+
+@test("a hang-up ends serve and load in good order, unless it is ignored as under nohup")
+def hang_up():
+    with Server() as server:
+        with Process("load", "--connect", server.address, "--duration", "20s") as client:
+            client.await_line("phase measure")
+            client.signal(signal.SIGHUP)
+            status, _, error = client.wait()
+        assert status == 3 and "interrupted" in error, (status, error)
+        server.signal(signal.SIGHUP)
+        status, out, error = server.wait()
+        assert status == 0 and "final {" in out, (status, error)
+    with Server(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as server:
+        server.signal(signal.SIGHUP)
+        server.signal(signal.SIGUSR1)
+        server.await_line("snapshot ")
+        server.end()
+
+
+@test("output that a full device swallows is no success")
+def full_output():
+    def run_full(*args):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([WEIR, *args], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                                  timeout=DEADLINE_S, check=False)
+        assert done.returncode == 4 and "could not be written whole" in done.stderr.decode(), (args, done)
+
+    with Server() as server:
+        run_full("load", "--connect", server.address, "--warmup", "20ms", "--duration", "50ms")
+        server.end()
+    for args in (("stacks",), ("stacks", "--json"), ("doctor",), ("--help",)):
+        run_full(*args)
+    with open("/dev/full", "w", encoding="utf-8") as full, \
+            subprocess.Popen([WEIR, "serve", "--listen", f"127.0.0.1:{free_port()}"], stdout=full,
+                             stderr=subprocess.PIPE) as server:
+        time.sleep(0.3)
+        server.send_signal(signal.SIGTERM)
+        _, error = server.communicate(timeout=DEADLINE_S)
+        assert server.returncode == 4 and b"could not be written whole" in error, (server.returncode, error)
+
+
+@test("metrics into a pipe that nobody reads are refused at once")
+def metrics_into_a_pipe():
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        status, out, error = run("load", "--connect", f"127.0.0.1:{free_port()}", "--metrics", pipe)
+        assert status == 4 and "no regular file" in error and "phase" not in out, (status, error)
+
+
+@test("descriptors that connections will lack are named beforehand")
+def few_descriptors():
+    def allow(count):
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+    short = ("--warmup", "20ms", "--duration", "50ms")
+    with Server() as server:
+        args = ("load", "--connect", server.address, "--connections", 100, *short)
+        status, out, error = run(*args, preexec_fn=allow(64))
+        needed = re.search(r"need (\d+) descriptors, and the limit is 64: .*`ulimit -n (\d+)`", error)
+        assert status == 4 and "phase" not in out and needed and needed[1] == needed[2], (status, error)
+        needed = int(needed[1])
+        assert run(*args, preexec_fn=allow(needed - 1))[0] == 4
+        status, _, error = run(*args, preexec_fn=allow(needed))
+        assert status == 0, (needed, error)
+        server.end()
+    with Server("--conn-max", 100, preexec_fn=allow(64)) as server:
+        server.signal(signal.SIGTERM)
+        status, _, error = server.wait()
+        note = re.search(r"note: 100 connections need (\d+) descriptors, and the limit is 64", error)
+        assert status == 0 and note, (status, error)
+    with Server("--conn-max", 100, preexec_fn=allow(int(note[1]))) as server:
+        load(server, "--connections", 100)
+        server.end()
 
 
 @test("metrics and the percentile spectrum agree with the result")
