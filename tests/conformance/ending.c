@@ -219,7 +219,7 @@ void calls_after_the_end_are_not_counted(void)
 	struct seen *client, *server;
 	struct room rooms[2];
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	CU_ASSERT_TRUE(tp_reserve(client->tp, client->conn, 10, rooms) > 0);
 	CU_ASSERT_TRUE(tp_reserve(server->tp, server->conn, 10, rooms) > 0);

@@ -117,7 +117,7 @@ void peek_lends_enough_in_few_spans(void)
 	struct seen *client, *server;
 	size_t few, all;
 
-	if (!open_one(&client, &server))
+	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
 	/* small pieces, and a start in the middle of the memory */
 	for (unsigned i = 0; i < 600; i++) {
