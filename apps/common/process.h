@@ -26,7 +26,7 @@ json_t *process_cpus_to_json(const struct cpus *cpus);
 long process_read_number(const char *path, const char *name);
 
 /*
- * How often the threads of a process, given as "/proc/PID/task", went from one CPU to another; -1 if
+ * How often the threads of a process ("/proc/PID/task") went from one CPU to another; -1 if
  * the kernel does not say.
  */
 long process_migrations(const char *task_folder);

@@ -2,9 +2,9 @@
  * directory: a result directory, from its first file to its name.
  *
  * It is built as NAME.partial and takes NAME only in finish, after the manifest, so a directory
- * without the suffix is whole. What is written through here is written whole or not at all; logs and
- * metrics grow line by line while a sample runs. The first failure sticks: later calls do nothing
- * and return it, so that a caller may ask once at the end of a step.
+ * without the suffix is whole. What is written through here is written whole or not at all; logs
+ * and metrics grow line by line while a sample runs. The first failure sticks: later calls do
+ * nothing and return it, so that a caller may ask once at the end of a step.
  *
  * Legal order: create, { folder, write }*, then finish or abandon. Plane: setup and report.
  */
