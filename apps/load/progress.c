@@ -4,13 +4,21 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int progress_open(struct progress *progress, const char *metrics, struct tp_error *error)
 {
+	struct stat about;
+
 	*progress = (struct progress){.on_terminal = isatty(STDERR_FILENO) == 1};
 	if (!metrics)
 		return 0;
+	/* Opening a pipe would wait for its reader, with the signals blocked that could end it. */
+	if (stat(metrics, &about) == 0 && !S_ISREG(about.st_mode))
+		return tp_fail(error, -EINVAL,
+			       "cannot append to %.300s: it is no regular file; name a file",
+			       metrics);
 	progress->metrics = fopen(metrics, "ae");
 	if (progress->metrics)
 		return 0;

@@ -473,6 +473,15 @@ def closed_stdout():
         server.process.stdout = open(os.devnull, "rb")
 
 
+@test("metrics into a pipe that nobody reads are refused at once")
+def metrics_into_a_pipe():
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        status, out, error = run("load", "--connect", f"127.0.0.1:{free_port()}", "--metrics", pipe)
+        assert status == 4 and "no regular file" in error and "phase" not in out, (status, error)
+
+
 @test("metrics and the percentile spectrum agree with the result")
 def side_files():
     with Server() as server, tempfile.TemporaryDirectory() as folder:
