@@ -2,10 +2,13 @@
 #include "apps/weir/verbs.h"
 #include "dataplane/core/nearest.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct verb {
 	const char *name;
@@ -61,17 +64,52 @@ static bool asks_for_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
-int main(int argc, char **argv)
+static int run_verb(int argc, char **argv)
 {
 	if (argc < 2 || asks_for_help(argv[1])) {
 		print_help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? EXIT_USAGE : EXIT_PASS;
 	}
-	/* A file at its size limit and a reader that went away are errors that write returns. */
-	signal(SIGXFSZ, SIG_IGN);
-	signal(SIGPIPE, SIG_IGN);
 	for (unsigned i = 0; i < VERB_COUNT; i++)
 		if (strcmp(verbs[i].name, argv[1]) == 0)
 			return verbs[i].run(argc - 1, argv + 1);
 	return refuse_verb(argv[1]);
+}
+
+/* Whether nobody is left to read what we print: a closed pipe or terminal. */
+static bool reader_is_gone(void)
+{
+	struct pollfd output = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	return poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/*
+ * Output that is lost on a full disk must not read as success; that a reader went away is its own
+ * affair. A verb's failure keeps its status.
+ */
+static int judge_output(int status)
+{
+	bool flushed, whole;
+	int code;
+
+	errno = 0;
+	flushed = fflush(stdout) == 0;
+	code = flushed || errno == 0 ? EIO : errno;
+	whole = flushed && !ferror(stdout);
+	if (whole || code == EPIPE || reader_is_gone())
+		return status;
+	fprintf(stderr,
+		"weir: what was printed could not be written whole: %s; send the output to "
+		"a place with room\n",
+		strerror(code));
+	return status == EXIT_PASS ? EXIT_USAGE : status;
+}
+
+int main(int argc, char **argv)
+{
+	/* A file at its size limit and a reader that went away are errors that write returns. */
+	signal(SIGXFSZ, SIG_IGN);
+	signal(SIGPIPE, SIG_IGN);
+	return judge_output(run_verb(argc, argv));
 }

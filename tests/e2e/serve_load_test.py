@@ -473,6 +473,28 @@ def closed_stdout():
         server.process.stdout = open(os.devnull, "rb")
 
 
+@test("output that a full device swallows is no success")
+def full_output():
+    def run_full(*args):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([WEIR, *args], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE,
+                                  timeout=DEADLINE_S, check=False)
+        assert done.returncode == 4 and "could not be written whole" in done.stderr.decode(), (args, done)
+
+    with Server() as server:
+        run_full("load", "--connect", server.address, "--warmup", "20ms", "--duration", "50ms")
+        server.end()
+    for args in (("stacks",), ("stacks", "--json"), ("doctor",), ("--help",)):
+        run_full(*args)
+    with open("/dev/full", "w", encoding="utf-8") as full, \
+            subprocess.Popen([WEIR, "serve", "--listen", f"127.0.0.1:{free_port()}"], stdout=full,
+                             stderr=subprocess.PIPE) as server:
+        time.sleep(0.3)
+        server.send_signal(signal.SIGTERM)
+        _, error = server.communicate(timeout=DEADLINE_S)
+        assert server.returncode == 4 and b"could not be written whole" in error, (server.returncode, error)
+
+
 @test("metrics into a pipe that nobody reads are refused at once")
 def metrics_into_a_pipe():
     with tempfile.TemporaryDirectory() as folder:
