@@ -67,9 +67,9 @@ static void host_name(char host[65])
 
 /*
  * Takes a name that neither a whole nor a partial directory has: the plain one, else with -2, -3,
- * ...
+ * ... On failure `partial` holds whatever was tried last.
  */
-static int claim_name(struct directory *directory, const char *plain)
+static int try_names(struct directory *directory, const char *plain)
 {
 	for (unsigned i = 1; i <= NAME_TRIES; i++) {
 		char suffix[16] = "";
@@ -90,6 +90,16 @@ static int claim_name(struct directory *directory, const char *plain)
 			return -errno;
 	}
 	return -EEXIST;
+}
+
+/* On failure `partial` is empty: what it named is not there, or another run's. */
+static int claim_name(struct directory *directory, const char *plain)
+{
+	int code = try_names(directory, plain);
+
+	if (code < 0)
+		directory->partial[0] = '\0';
+	return code;
 }
 
 int directory_create(struct directory *directory, const char *parent, const char *name,

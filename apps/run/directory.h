@@ -19,7 +19,7 @@
 
 struct directory {
 	char path[PATH_MAX];	/* where it will be */
-	char partial[PATH_MAX]; /* where it is until then */
+	char partial[PATH_MAX]; /* where it is until then; empty if it was not made */
 	int failed;		/* negative errno of the first failure, or 0 */
 	struct tp_error error;	/* its text */
 };
