@@ -203,9 +203,7 @@ int device_attach(const struct device *device, char *name, uint16_t *port_out,
 	if (!failure)
 		return 0;
 	if (device->kind == DEVICE_MEMIF && device->server && access(device->target, F_OK) == 0)
-		return tp_fail(error, -EADDRINUSE,
-			       "the memif socket %s is in use by this process itself",
-			       device->target);
+		return memif_fail_taken(device->target, error);
 	return tp_fail(
 		error, failure,
 		"DPDK cannot make the device %s:%s (%s)%s%s; if its driver is missing, install the "

@@ -13,7 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { GREETING_WAIT_MS = 500 };
+enum {
+	GREETING_WAIT_MS = 500,
+	LISTEN_TRIES = 10, /* 2 ms apart: who has just bound the socket is about to listen on it */
+};
+
+static const struct timespec pause_2ms = {.tv_nsec = 2 * 1000 * 1000};
 
 /*
  * Knocks at the socket: 0 if someone listens, who is then in `owner`; or negative errno. A memif
@@ -72,6 +77,18 @@ static int check_directory(const char *path, struct tp_error *error)
 		       directory, strerror(errno));
 }
 
+/* Knocks; that nobody listens is believed only after a while. */
+static int knock_patiently(const char *path, struct ucred *owner)
+{
+	int failure = knock(path, owner);
+
+	for (unsigned i = 0; i < LISTEN_TRIES && failure == -ECONNREFUSED; i++) {
+		nanosleep(&pause_2ms, NULL);
+		failure = knock(path, owner);
+	}
+	return failure;
+}
+
 int memif_claim(const char *path, struct tp_error *error)
 {
 	struct ucred owner;
@@ -86,7 +103,7 @@ int memif_claim(const char *path, struct tp_error *error)
 	if (!S_ISSOCK(status.st_mode))
 		return tp_fail(error, -EEXIST, "%s exists and is no socket; choose another path",
 			       path);
-	failure = knock(path, &owner);
+	failure = knock_patiently(path, &owner);
 	/*
 	 * our own: the driver keeps a socket while any device of this process uses it, and refuses
 	 * a second server
@@ -108,9 +125,19 @@ int memif_claim(const char *path, struct tp_error *error)
 	return 0;
 }
 
+int memif_fail_taken(const char *path, struct tp_error *error)
+{
+	struct ucred owner = {0};
+	int failure = knock_patiently(path, &owner);
+
+	if (failure == 0 && owner.pid == getpid())
+		return tp_fail(error, -EADDRINUSE,
+			       "the memif socket %s is in use by this process itself", path);
+	return fail_in_use(path, &owner, error);
+}
+
 int memif_await(const char *path, struct tp_error *error)
 {
-	const struct timespec pause = {.tv_nsec = 2 * 1000 * 1000};
 	uint64_t deadline_ns = clock_monotonic_ns() + MEMIF_WAIT_NS;
 	struct stat status;
 
@@ -119,7 +146,7 @@ int memif_await(const char *path, struct tp_error *error)
 			return tp_fail(error, -errno,
 				       "no memif server is at %s (%s): start the server first",
 				       path, strerror(errno));
-		nanosleep(&pause, NULL);
+		nanosleep(&pause_2ms, NULL);
 	}
 	if (!S_ISSOCK(status.st_mode))
 		return tp_fail(error, -ENOTSOCK,

@@ -21,6 +21,12 @@
  */
 int memif_claim(const char *path, struct tp_error *error);
 
+/*
+ * For a server that could not bind `path`: -EADDRINUSE, naming the pid and program that got it,
+ * which may be this process itself. Removes nothing.
+ */
+int memif_fail_taken(const char *path, struct tp_error *error);
+
 /* Waits until a socket is at `path`, at most MEMIF_WAIT_NS. 0 or -ENOENT, -ENOTSOCK, and others. */
 int memif_await(const char *path, struct tp_error *error);
 

@@ -149,6 +149,11 @@ static void live_sockets_name_their_owner(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, words));
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, path));
 	CU_ASSERT_EQUAL(access(path, F_OK), 0);
+	/* the same for who looked before the other bound it */
+	error = (struct tp_error){0};
+	CU_ASSERT_EQUAL(memif_fail_taken(path, &error), -EADDRINUSE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, words));
+	CU_ASSERT_EQUAL(access(path, F_OK), 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	CU_ASSERT_EQUAL(memif_claim(path, &error), 0);

@@ -152,7 +152,7 @@ static void a_socket_has_one_server(void)
 	struct tp *tp;
 
 	CU_ASSERT_EQUAL_FATAL(dpdk_ops.open(&config, &tp, &error), 0);
-	expect_refusal(&config, -EADDRINUSE, "in use");
+	expect_refusal(&config, -EADDRINUSE, "in use by this process itself");
 	dpdk_ops.close(tp);
 	CU_ASSERT_EQUAL_FATAL(dpdk_ops.open(&config, &tp, &error), 0);
 	dpdk_ops.close(tp);
