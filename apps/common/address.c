@@ -25,13 +25,19 @@ static const char *parse_ip(const char *text, char separator, uint32_t *ip_out)
 	return at + 1;
 }
 
+/* Multicast (RFC 5771) and the limited broadcast (RFC 919): TCP connects to one host. */
+static bool is_many(uint32_t ip)
+{
+	return ip >> 28 == 14 || ip == UINT32_MAX;
+}
+
 int address_parse_endpoint(const char *text, struct tp_addr *addr_out)
 {
 	uint64_t port;
 	uint32_t ip;
 	const char *rest = parse_ip(text, ':', &ip);
 
-	if (!rest || units_parse_count(rest, UINT16_MAX, &port) < 0 || port == 0)
+	if (!rest || units_parse_count(rest, UINT16_MAX, &port) < 0 || port == 0 || is_many(ip))
 		return -EINVAL;
 	*addr_out = (struct tp_addr){.ip = ip, .port = (uint16_t)port};
 	return 0;
@@ -45,7 +51,8 @@ static bool is_host(uint32_t ip, unsigned prefix_bits)
 {
 	uint32_t host_mask = prefix_bits < 32 ? UINT32_MAX >> prefix_bits : 0;
 
-	return ip != 0 && (prefix_bits >= 31 || ((ip & host_mask) != 0 && (~ip & host_mask) != 0));
+	return ip != 0 && !is_many(ip) &&
+	       (prefix_bits >= 31 || ((ip & host_mask) != 0 && (~ip & host_mask) != 0));
 }
 
 int address_parse_subnet(const char *text, struct subnet *subnet_out)

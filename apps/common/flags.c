@@ -95,10 +95,10 @@ const struct flag_kind flag_duration = {.metavar = "TIME", .parse = parse_durati
 const struct flag_kind flag_choice = {.parse = parse_choice};
 const struct flag_kind flag_cpus = {
 	.metavar = "LIST", .accepts = "CPUs, each once, like 0,2-3", .parse = parse_cpus};
-const struct flag_kind flag_endpoint = {.metavar = "IP:PORT",
-					.accepts =
-						"an IPv4 address and a port, like 127.0.0.1:7878",
-					.parse = parse_endpoint};
+const struct flag_kind flag_endpoint = {
+	.metavar = "IP:PORT",
+	.accepts = "an IPv4 address and a port, like 127.0.0.1:7878 (no multicast, no broadcast)",
+	.parse = parse_endpoint};
 const struct flag_kind flag_subnet = {
 	.metavar = "IP/LEN",
 	.accepts = "an IPv4 address of a host and its prefix length, like 10.0.0.1/24",

@@ -406,6 +406,8 @@ def wrong_flags():
             (("serve", "--lisen", "127.0.0.1:1"), "did you mean '--listen'"),
             (("load", "--conect", "127.0.0.1:1"), "did you mean '--connect'"),
             (("load", "--duration", "3"), "a time with its unit"),
+            (("serve", "--listen", "255.255.255.255:7878"), "no multicast, no broadcast"),
+            (("serve", "--listen", "224.0.0.1:7878"), "no multicast, no broadcast"),
             (("serve", "--delivery", "flush-at:0"), "immediate, coalesce or flush-at:N"),
             (("serve", "--stack", "epol"), "did you mean 'epoll'"),
             (("serve", "--cpus", "1023"), "CPU 1023 is not available"),

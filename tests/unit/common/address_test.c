@@ -7,10 +7,21 @@
 
 static void test_endpoints(void)
 {
-	static const char *const wrong[] = {"",		  "127.0.0.1",	   "127.0.0.1:",
-					    ":7878",	  "127.0.0.1:0",   "127.0.0.1:65536",
-					    "127.0.0:1",  "127.0.0.256:1", "localhost:1",
-					    "1.2.3.4:1 ", "1.2.3.4:+1",	   "1.2.3.4:01",
+	static const char *const wrong[] = {"",
+					    "127.0.0.1",
+					    "127.0.0.1:",
+					    ":7878",
+					    "127.0.0.1:0",
+					    "127.0.0.1:65536",
+					    "127.0.0:1",
+					    "127.0.0.256:1",
+					    "localhost:1",
+					    "1.2.3.4:1 ",
+					    "1.2.3.4:+1",
+					    "1.2.3.4:01",
+					    "224.0.0.1:80",
+					    "239.255.255.255:80",
+					    "255.255.255.255:80",
 					    "[::1]:80"};
 	struct tp_addr addr = {.ip = 1, .port = 2};
 	char text[TP_ADDR_TEXT];
@@ -21,7 +32,9 @@ static void test_endpoints(void)
 	CU_ASSERT_EQUAL(address_parse_endpoint("10.1.2.3:7878", &addr), 0);
 	CU_ASSERT_TRUE(addr.ip == 0x0a010203 && addr.port == 7878);
 	CU_ASSERT_STRING_EQUAL(tp_addr_print(&addr, text), "10.1.2.3:7878");
-	CU_ASSERT_EQUAL(address_parse_endpoint("255.255.255.255:65535", &addr), 0);
+	CU_ASSERT_EQUAL(address_parse_endpoint("223.255.255.254:65535", &addr), 0);
+	CU_ASSERT_STRING_EQUAL(tp_addr_print(&addr, text), "223.255.255.254:65535");
+	addr = (struct tp_addr){.ip = UINT32_MAX, .port = UINT16_MAX};
 	CU_ASSERT_STRING_EQUAL(tp_addr_print(&addr, text), "255.255.255.255:65535");
 }
 
@@ -29,7 +42,7 @@ static void test_subnets(void)
 {
 	static const char *const wrong[] = {"10.0.0.1",	   "10.0.0.1/0",    "10.0.0.1/33",
 					    "10.0.0.0/24", "10.0.0.255/24", "10.0.0.1/",
-					    "10.0.0/8",	   "0.0.0.0/8"};
+					    "10.0.0/8",	   "0.0.0.0/8",	    "224.0.0.1/24"};
 	struct subnet subnet = {.ip = 1, .prefix_bits = 2};
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
@@ -42,7 +55,7 @@ static void test_subnets(void)
 }
 
 static const struct suite_test tests[] = {
-	{"an endpoint is an IPv4 address and a port, and comes back as it was written",
+	{"an endpoint is one host's IPv4 address and a port, and comes back as it was written",
 	 test_endpoints},
 	{"a subnet's address must be a host's", test_subnets},
 };
