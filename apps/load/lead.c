@@ -1,5 +1,6 @@
 #include "apps/load/lead.h"
 
+#include "apps/common/signals.h"
 #include "dataplane/core/clock.h"
 
 #include <errno.h>
@@ -121,9 +122,7 @@ static bool sleep_for(struct lead *lead, uint64_t ns)
 	sigset_t signals;
 	int signal_number;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	signals_of_ending(&signals);
 	signal_number = sigtimedwait(&signals, NULL, &time);
 	if (signal_number > 0) {
 		lead->result->interrupted = true;

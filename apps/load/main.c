@@ -2,6 +2,7 @@
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
+#include "apps/common/signals.h"
 #include "apps/load/lead.h"
 #include "apps/load/neighbour.h"
 #include "apps/weir/verbs.h"
@@ -59,9 +60,7 @@ static void block_signals(void)
 {
 	sigset_t signals;
 
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	signals_of_ending(&signals);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 

@@ -1,6 +1,7 @@
 #include "apps/common/exit.h"
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
+#include "apps/common/signals.h"
 #include "apps/serve/serve.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/limits.h"
@@ -89,10 +90,10 @@ static void wait_for_end(const struct serve_options *options, struct serve_worke
 	for (;;) {
 		int signal_number = sigwaitinfo(signals, NULL);
 
-		if (signal_number == SIGINT || signal_number == SIGTERM)
-			return;
 		if (signal_number == SIGUSR1)
 			print_snapshot(options, workers);
+		else if (signal_number > 0)
+			return;
 	}
 }
 
@@ -124,9 +125,7 @@ static int serve(const struct serve_options *options, struct tp_error *error)
 
 	if (!workers)
 		return tp_fail(error, -ENOMEM, "no memory for %u workers", options->stack.workers);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
+	signals_of_ending(&signals);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	clock_start();
@@ -181,8 +180,8 @@ static struct flag table[] = {
 int verb_serve(int argc, char **argv)
 {
 	struct flags flags = {.program = "weir serve",
-			      .about = "Serves framed requests until SIGINT or SIGTERM; SIGUSR1 "
-				       "prints a snapshot.",
+			      .about = "Serves framed requests until SIGINT, SIGTERM or SIGHUP; "
+				       "SIGUSR1 prints a snapshot.",
 			      .table = table,
 			      .count = sizeof(table) / sizeof(table[0])};
 	char listen[TP_ADDR_TEXT];

@@ -92,10 +92,10 @@ class Process:
 class Server(Process):
     """A server that is ready."""
 
-    def __init__(self, *args, ip="127.0.0.1"):
+    def __init__(self, *args, ip="127.0.0.1", **options):
         self.port = free_port()
         self.address = f"{ip}:{self.port}"
-        super().__init__("serve", "--listen", self.address, *args)
+        super().__init__("serve", "--listen", self.address, *args, **options)
         self.ready = json.loads(self.await_line("ready ").split(" ", 1)[1])
 
     def end(self):
@@ -473,6 +473,24 @@ def closed_stdout():
         server.signal(signal.SIGTERM)
         assert server.process.wait(timeout=DEADLINE_S) == 0
         server.process.stdout = open(os.devnull, "rb")
+
+
+@test("a hang-up ends serve and load in good order, unless it is ignored as under nohup")
+def hang_up():
+    with Server() as server:
+        with Process("load", "--connect", server.address, "--duration", "20s") as client:
+            client.await_line("phase measure")
+            client.signal(signal.SIGHUP)
+            status, _, error = client.wait()
+        assert status == 3 and "interrupted" in error, (status, error)
+        server.signal(signal.SIGHUP)
+        status, out, error = server.wait()
+        assert status == 0 and "final {" in out, (status, error)
+    with Server(preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN)) as server:
+        server.signal(signal.SIGHUP)
+        server.signal(signal.SIGUSR1)
+        server.await_line("snapshot ")
+        server.end()
 
 
 @test("output that a full device swallows is no success")
