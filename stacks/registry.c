@@ -22,6 +22,7 @@ static const struct stack stacks[] = {
 		.device_default = "loopback",
 		.devices = "loopback (the default)",
 		.about = "kernel TCP sockets, readiness by epoll",
+		.uses_descriptors = true,
 	},
 	{
 		.name = "uring",

@@ -13,6 +13,8 @@
 
 #include "dataplane/transport/transport.h"
 
+#include <stdbool.h>
+
 struct stack {
 	const char *name;
 	const struct tp_ops *ops;   /* NULL if not built */
@@ -20,6 +22,7 @@ struct stack {
 	const char *device_default; /* what no device means, for people; NULL if nothing */
 	const char *devices;	    /* what may follow '@', for people; "" if nothing */
 	const char *about;	    /* one line */
+	bool uses_descriptors;	    /* one a connection, one an instance, one a listener */
 };
 
 /* All stacks, in the order they are shown; `count_out` gets their number. */

@@ -4,10 +4,12 @@
 #include "apps/common/worker.h"
 #include "dataplane/core/hugepages.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 const char *const stack_wait_names[] = {"default", "block", "spin", NULL};
 const char *const stack_hugepages_names[] = {"yes", "no", "auto", NULL};
@@ -88,6 +90,39 @@ int stack_resolve(struct stack_options *options, struct flags *flags, bool from_
 	if (getrandom(options->secret, sizeof(options->secret), 0) != sizeof(options->secret))
 		return tp_fail(error, -EIO, "the kernel has no random bytes: %s", strerror(errno));
 	return 0;
+}
+
+/* Descriptors open now; the standard three where /proc does not tell. */
+static unsigned count_open_descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	struct dirent *entry;
+	unsigned count = 0;
+
+	if (!folder)
+		return STDERR_FILENO + 1;
+	while ((entry = readdir(folder)))
+		count += entry->d_name[0] != '.';
+	closedir(folder);
+	return count - 1; /* the folder's own */
+}
+
+int stack_check_descriptors(const struct stack_options *options, bool server, uint64_t connections,
+			    unsigned files, struct tp_error *error)
+{
+	/* an instance has one, its listener one; one more for files opened and closed on the way */
+	uint64_t needed = count_open_descriptors() + files + 1 +
+			  options->workers * (server ? 2u : 1u) + connections;
+	struct rlimit limit;
+
+	if (!options->stack->uses_descriptors || getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    limit.rlim_cur >= needed)
+		return 0;
+	return tp_fail(error, -EMFILE,
+		       "%llu connections need %llu descriptors, and the limit is %llu: allow them "
+		       "with `ulimit -n %llu`, or have fewer connections",
+		       (unsigned long long)connections, (unsigned long long)needed,
+		       (unsigned long long)limit.rlim_cur, (unsigned long long)needed);
 }
 
 int stack_open(const struct stack_options *options, uint16_t index, bool server,

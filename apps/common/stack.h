@@ -90,6 +90,13 @@ int stack_resolve(struct stack_options *options, struct flags *flags, bool from_
 		  struct tp_error *error);
 
 /*
+ * Whether the process may have the descriptors of `connections` in all and of `files` that are to
+ * be open beside them. 0; -EMFILE with `error` naming the number needed and the limit.
+ */
+int stack_check_descriptors(const struct stack_options *options, bool server, uint64_t connections,
+			    unsigned files, struct tp_error *error);
+
+/*
  * Opens worker `index`'s instance on the calling thread. 0, or negative errno with `error`
  * filled.
  */

@@ -126,6 +126,8 @@ static int load(struct load_options *options, const struct flags *flags)
 	clock_start();
 	look_around(options, flags->program);
 	if (cpus_bind(&options->stack.cpus, &error) < 0 || check_files(options, &error) < 0 ||
+	    stack_check_descriptors(&options->stack, false, options->connections,
+				    options->metrics != NULL, &error) < 0 ||
 	    progress_open(&progress, options->metrics, &error) < 0)
 		return exit_with(EXIT_USAGE, flags->program, &error);
 	if (lead_run(options, &progress, &result, &error) < 0)

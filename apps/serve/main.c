@@ -193,6 +193,10 @@ int verb_serve(int argc, char **argv)
 	if (resolve(&options, &flags, listen, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
+	if (stack_check_descriptors(&options.stack, true,
+				    (uint64_t)options.conn_max * options.stack.workers, 0,
+				    &error) < 0)
+		fprintf(stderr, "%s: note: %s\n", flags.program, error.text);
 	if (serve(&options, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	return EXIT_PASS;

@@ -289,8 +289,8 @@ def failing_client(bench):
     assert outcome.returncode == 3, outcome.stdout + outcome.stderr
     result = read_results(results_path(outcome))[0]
     assert result["valid"] is False
-    assert "the client ended with status 3" in result["invalid_reasons"][0], result
-    assert "Too many open files" in result["invalid_reasons"][0], result
+    assert "the client ended with status 4" in result["invalid_reasons"][0], result
+    assert "descriptors, and the limit is 60" in result["invalid_reasons"][0], result
     assert not any("snapshots" in reason for reason in result["invalid_reasons"]), result
 
 

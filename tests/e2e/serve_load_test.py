@@ -524,6 +524,32 @@ def metrics_into_a_pipe():
         assert status == 4 and "no regular file" in error and "phase" not in out, (status, error)
 
 
+@test("descriptors that connections will lack are named beforehand")
+def few_descriptors():
+    def allow(count):
+        return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+
+    short = ("--warmup", "20ms", "--duration", "50ms")
+    with Server() as server:
+        args = ("load", "--connect", server.address, "--connections", 100, *short)
+        status, out, error = run(*args, preexec_fn=allow(64))
+        needed = re.search(r"need (\d+) descriptors, and the limit is 64: .*`ulimit -n (\d+)`", error)
+        assert status == 4 and "phase" not in out and needed and needed[1] == needed[2], (status, error)
+        needed = int(needed[1])
+        assert run(*args, preexec_fn=allow(needed - 1))[0] == 4
+        status, _, error = run(*args, preexec_fn=allow(needed))
+        assert status == 0, (needed, error)
+        server.end()
+    with Server("--conn-max", 100, preexec_fn=allow(64)) as server:
+        server.signal(signal.SIGTERM)
+        status, _, error = server.wait()
+        note = re.search(r"note: 100 connections need (\d+) descriptors, and the limit is 64", error)
+        assert status == 0 and note, (status, error)
+    with Server("--conn-max", 100, preexec_fn=allow(int(note[1]))) as server:
+        load(server, "--connections", 100)
+        server.end()
+
+
 @test("metrics and the percentile spectrum agree with the result")
 def side_files():
     with Server() as server, tempfile.TemporaryDirectory() as folder:
