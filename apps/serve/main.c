@@ -118,10 +118,27 @@ static void print_final(const struct serve_options *options, const struct serve_
 	free(sum);
 }
 
+/* Says once if the workers ended for want of a device; the exit status. */
+static int judge_end(const struct serve_options *options, const struct serve_worker *workers)
+{
+	for (unsigned i = 0; i < options->stack.workers; i++) {
+		if (!workers[i].device_gone)
+			continue;
+		fprintf(stderr,
+			"weir serve: the interface of %s was removed: its connections are closed "
+			"as link down; make it anew and start again\n",
+			options->stack.spec);
+		return EXIT_INVALID;
+	}
+	return EXIT_PASS;
+}
+
+/* Serves to the end; the exit status, or -1 with `error` filled. */
 static int serve(const struct serve_options *options, struct tp_error *error)
 {
 	struct serve_worker *workers = calloc(options->stack.workers, sizeof(*workers));
 	sigset_t signals;
+	int status;
 
 	if (!workers)
 		return tp_fail(error, -ENOMEM, "no memory for %u workers", options->stack.workers);
@@ -138,8 +155,9 @@ static int serve(const struct serve_options *options, struct tp_error *error)
 	wait_for_end(options, workers, &signals);
 	stop_workers(workers, options->stack.workers);
 	print_final(options, workers);
+	status = judge_end(options, workers);
 	free(workers);
-	return 0;
+	return status;
 }
 
 /* What the command line says; the table below writes it. */
@@ -197,7 +215,6 @@ int verb_serve(int argc, char **argv)
 				    (uint64_t)options.conn_max * options.stack.workers, 0,
 				    &error) < 0)
 		fprintf(stderr, "%s: note: %s\n", flags.program, error.text);
-	if (serve(&options, &error) < 0)
-		return exit_with(EXIT_USAGE, flags.program, &error);
-	return EXIT_PASS;
+	status = serve(&options, &error);
+	return status < 0 ? exit_with(EXIT_USAGE, flags.program, &error) : status;
 }

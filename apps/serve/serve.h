@@ -40,7 +40,8 @@ struct serve_worker {
 	const struct serve_options *options;
 	/* The worker's until it has answered, then the main thread's until it asks again. */
 	struct serve_copy copy;
-	bool drained; /* every connection ended within the bound; valid once joined */
+	bool device_gone; /* it stopped by itself for that; valid once joined */
+	bool drained;	  /* every connection ended within the bound; valid once joined */
 };
 
 /* A worker's body: opens, listens, serves until stopped, drains. */

@@ -3,7 +3,9 @@
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
 static void copy_out(struct serve_worker *own, const struct server *server, const struct tp *tp)
 {
@@ -20,16 +22,22 @@ static void answer_if_asked(struct serve_worker *own, const struct server *serve
 	}
 }
 
-/* Serves until told to stop, then until nothing is left or the bound is reached. */
+/*
+ * Serves until told to stop, or the device is gone; then until nothing is left or the bound is
+ * reached.
+ */
 static void serve(struct serve_worker *own, struct server *server, struct tp *tp)
 {
 	uint64_t wait_ns = own->options->stack.block ? WORKER_WAIT_NS : 0;
 	uint64_t deadline_ns;
 
-	while (!worker_stopping(&own->worker)) {
+	while (!worker_stopping(&own->worker) && !tp->device_gone) {
 		server_turn(server, wait_ns);
 		answer_if_asked(own, server, tp);
 	}
+	own->device_gone = tp->device_gone;
+	if (own->device_gone)
+		kill(getpid(), SIGTERM); /* the main thread waits for a signal */
 	deadline_ns = clock_now_ns() + SERVE_DRAIN_NS;
 	server_drain(server);
 	while (!server_idle(server) && clock_now_ns() < deadline_ns) {

@@ -132,6 +132,7 @@ struct tp_config {
 /* An instance; stacks embed it first. */
 struct tp {
 	const struct tp_ops *ops;
+	bool device_gone; /* set by poll: the device was taken away, nothing can come any more */
 };
 
 /* A connection; stacks embed it first. */

@@ -3,15 +3,20 @@
 #include "dataplane/core/clock.h"
 #include "stacks/dpdk/pair.h"
 
+#include <errno.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
 #include <rte_ethdev.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 
 enum {
 	LINK_PERIOD_NS = 1000 * 1000,
-	LINK_FD_MAX = 1024, /* file descriptors among which the driver's sockets are sought */
+	INTERFACE_PERIOD_NS = 200 * 1000 * 1000,
+	LINK_FD_MAX = 1024, /* file descriptors among which the driver's are sought */
 };
 
 static bool device_is_up(const struct link *link)
@@ -123,14 +128,64 @@ static void turn_up(struct link *link)
 	}
 }
 
+/* A descriptor that the tap driver has of the interface `name`; -1 if none is found. */
+static int find_tun(const char *name)
+{
+	for (int fd = 0; fd < LINK_FD_MAX; fd++) {
+		struct ifreq about = {0};
+
+		if (ioctl(fd, TUNGETIFF, &about) == 0 && strcmp(about.ifr_name, name) == 0)
+			return fd;
+	}
+	return -1;
+}
+
+/*
+ * Whether the interface is still there, wherever it may be: a tap is asked by its descriptor, since
+ * it works on under another name or in another network namespace; a packet socket does not outlive
+ * the interface's stay in its namespace.
+ */
+static bool interface_is_there(const struct link *link)
+{
+	char name[IF_NAMESIZE];
+	struct ifreq about = {0};
+
+	if (link->tun_fd >= 0)
+		return ioctl(link->tun_fd, TUNGETIFF, &about) == 0 || errno != EBADFD;
+	return if_indextoname(link->interface, name) || errno != ENXIO;
+}
+
+static void watch_interface(struct link *link, uint64_t now_ns)
+{
+	link->next_ns = now_ns + INTERFACE_PERIOD_NS;
+	if (interface_is_there(link))
+		return;
+	link->gone = true;
+	link->next_ns = UINT64_MAX;
+	go_down(link);
+}
+
+/* Begins to watch the interface; one that cannot be watched is taken as there. */
+static void init_interface(struct link *link)
+{
+	if (link->device->kind == DEVICE_TAP)
+		link->tun_fd = find_tun(link->device->target);
+	else
+		link->interface = if_nametoindex(link->device->target);
+	link->counted_up = true;
+	if (link->tun_fd < 0 && link->interface == 0)
+		link->next_ns = UINT64_MAX;
+}
+
 void link_init(struct link *link, const struct device *device, uint16_t port)
 {
 	const struct device_traits *traits = &device_traits[device->kind];
 
-	*link = (struct link){.device = device, .port = port, .gated = traits->has_gate};
+	*link = (struct link){
+		.device = device, .port = port, .gated = traits->has_gate, .tun_fd = -1};
 	link->state = traits->has_link ? LINK_DOWN : LINK_UP;
 	if (!traits->has_link)
-		link->next_ns = UINT64_MAX;
+		init_interface(link);
 }
 
 void link_fini(struct link *link)
@@ -150,6 +205,10 @@ void link_turn(struct link *link, uint64_t now_ns)
 	}
 	if (now_ns < link->next_ns)
 		return;
+	if (link->tun_fd >= 0 || link->interface) {
+		watch_interface(link, now_ns);
+		return;
+	}
 	link->next_ns = now_ns + LINK_PERIOD_NS;
 	if (link->state == LINK_DOWN)
 		turn_down(link);

@@ -5,8 +5,9 @@
  *	JOINING -> UP: the gate is shut and the driver still says up; else -> DOWN
  *	UP -> JOINING: a control socket wants the interrupt thread, or a setup call let it go
  *
- * Only in UP may a burst be made. A device without a link is always UP. The device is asked about
- * once a millisecond.
+ * Only in UP may a burst be made. The device is asked about once a millisecond. A device without a
+ * link is UP as long as its network interface is there, which is looked at five times a second; once
+ * it is removed the link is DOWN for good, for one made anew under the same name is another.
  *
  * Planes: init and wait are setup, the rest is turn.
  */
@@ -32,12 +33,15 @@ enum { LINK_WATCH_MAX = 8 };
 struct link {
 	enum link_state state;
 	bool gated;
+	bool gone; /* the interface was removed */
 	uint16_t port;
 	const struct device *device; /* lent until fini */
 	uint64_t next_ns;	     /* when to ask again */
 	struct pollfd watch[LINK_WATCH_MAX];
 	unsigned watch_count;
-	bool counted_up; /* the last of the two that was counted */
+	unsigned interface; /* af_packet: its index; 0 otherwise */
+	int tun_fd;	    /* tap: one of the driver's descriptors of it (lent); -1 otherwise */
+	bool counted_up;    /* the last of the two that was counted */
 	uint64_t ups;
 	uint64_t downs;
 };

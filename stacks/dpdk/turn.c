@@ -197,6 +197,7 @@ void dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns)
 	if (__builtin_expect(dpdk->port->link.downs == dpdk->downs_seen, 1))
 		return;
 	dpdk->downs_seen = dpdk->port->link.downs;
+	dpdk->base.device_gone = dpdk->port->link.gone;
 	lose_link(dpdk, now_ns);
 }
 
