@@ -1,5 +1,5 @@
 /*
- * address: IPv4 endpoints and subnets in words and back.
+ * address: IPv4 endpoints and subnets in words; multicast and the limited broadcast are refused.
  *
  * Plane: setup. Parsers return 0, or -EINVAL with the output untouched.
  */
