@@ -89,18 +89,6 @@ static int check_directory(const char *path, struct tp_error *error)
 		       directory, strerror(errno));
 }
 
-/* Knocks; that nobody listens is believed only after a while. */
-static int knock_patiently(const char *path, struct ucred *owner)
-{
-	int failure = knock(path, owner);
-
-	for (unsigned i = 0; i < LISTEN_TRIES && failure == -ECONNREFUSED; i++) {
-		nanosleep(&pause_2ms, NULL);
-		failure = knock(path, owner);
-	}
-	return failure;
-}
-
 int memif_claim(const char *path, struct tp_error *error)
 {
 	struct ucred owner;
