@@ -1,8 +1,8 @@
 /*
  * problems: what is wrong with an input, all of it, for one message to the user.
  *
- * Each problem is a line of its own. One that does not fit is cut and ends in "..."; those behind it
- * are counted, not kept.
+ * Each problem is a line of its own. One that does not fit is cut and ends in "..."; those behind
+ * it are counted, not kept.
  *
  * Plane: setup.
  */

@@ -1,12 +1,14 @@
 #include "stacks/dpdk/gate.h"
 
 #include "dataplane/core/check.h"
+#include "dataplane/core/clock.h"
 
 #include <errno.h>
 #include <rte_errno.h>
 #include <rte_interrupts.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 struct gate gate;
@@ -87,4 +89,25 @@ void gate_lift(void)
 	gate.asked = false;
 	atomic_store(&gate.lifted, atomic_load(&gate.wanted));
 	signal_fd(go_fd);
+}
+
+/* Has the interrupt thread come in and go again. */
+static bool pass_once(void)
+{
+	const struct timespec pause = {.tv_nsec = 20 * 1000};
+	uint64_t deadline_ns = clock_now_ns() + CLOCK_SECOND_NS;
+	bool came;
+
+	gate_shut();
+	while (!(came = gate_is_shut()) && clock_now_ns() < deadline_ns)
+		nanosleep(&pause, NULL);
+	gate_lift();
+	return came;
+}
+
+bool gate_pass(void)
+{
+	gate_lift();
+	/* the first may come in the middle of a batch, the second only behind it */
+	return pass_once() && pass_once();
 }

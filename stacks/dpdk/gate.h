@@ -7,6 +7,10 @@
  * let go only when it has something to do: when one of the driver's sockets is readable, and during
  * every setup call. There is one gate a process, as there is one interrupt thread.
  *
+ * Setup needs the opposite, too. The interrupt thread fetches what is ready in batches, by file
+ * descriptor; a device that is closed and another that is opened at once share descriptors, and an
+ * event of the old one would meet the new one half made. So a pass stands between them.
+ *
  * It is the one place where two threads meet, by numbering each asking: a late or merged signal is
  * then never taken for a newer one.
  *
@@ -36,6 +40,12 @@ void gate_shut(void);
 
 /* Lets it go. */
 void gate_lift(void);
+
+/*
+ * Setup plane: lets it go, and waits (at most a second) until it has looked at everything that was
+ * ready before the call. Whether that came about.
+ */
+bool gate_pass(void);
 
 /* Whether it is held now, so that no driver changes anything behind our back. */
 static inline bool gate_is_shut(void)

@@ -6,8 +6,8 @@
  *	UP -> JOINING: a control socket wants the interrupt thread, or a setup call let it go
  *
  * Only in UP may a burst be made. The device is asked about once a millisecond. A device without a
- * link is UP as long as its network interface is there, which is looked at five times a second; once
- * it is removed the link is DOWN for good, for one made anew under the same name is another.
+ * link is UP as long as its network interface is there, which is looked at five times a second;
+ * once it is removed the link is DOWN for good, for one made anew under the same name is another.
  *
  * Planes: init and wait are setup, the rest is turn.
  */

@@ -182,8 +182,10 @@ void port_close(struct port *port)
 	rte_pktmbuf_free_bulk(port->spare, port->spare_count);
 	port->waiting_count = port->spare_count = 0;
 	link_fini(&port->link);
+	gate_pass();
 	rte_eth_dev_stop(port->id);
 	detach(port);
+	gate_pass();
 	pool_release();
 }
 
