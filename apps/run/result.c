@@ -117,21 +117,28 @@ static void set_ratio(json_t *to, const char *name, bool known, double over, dou
 				 known ? "nothing to divide by: none in the window" : reason);
 }
 
-/* User, system and softirq time of the server's CPUs, a request. */
-static void set_os_cpu(json_t *to, const json_t *before, const json_t *after)
+/*
+ * User, system and softirq time of the server's CPUs, a request. Kernels that do not account
+ * interrupts apart charge softirq time to the interrupted task as well, and nothing tells how much:
+ * the sum is bounded by what the CPUs had.
+ */
+static void set_os_cpu(json_t *to, const json_t *before, const json_t *after, unsigned workers)
 {
 	static const struct source parts[] = {
 		{"process", "user_us"}, {"process", "system_us"}, {"cpu", "softirq_us"}};
 	const char *reason;
-	double requests = 0, part, sum = 0;
+	double requests = 0, window_ns = 0, part, sum = 0, bound;
 	bool known =
-		growth(before, after, (struct source){"server", "requests"}, &requests, &reason);
+		growth(before, after, (struct source){"server", "requests"}, &requests, &reason) &&
+		growth(before, after, (struct source){"", "now_ns"}, &window_ns, &reason);
 
 	for (unsigned i = 0; known && i < sizeof(parts) / sizeof(parts[0]); i++) {
 		known = growth(before, after, parts[i], &part, &reason);
 		sum += known ? part : 0;
 	}
-	set_ratio(to, "os_cpu_us_per_request", known, sum, requests, 1, reason);
+	bound = window_ns * 1e-3 * workers;
+	set_ratio(to, "os_cpu_us_per_request", known, sum < bound ? sum : bound, requests, 1,
+		  reason);
 }
 
 /* Cores held, busy or not, times the window. */
@@ -199,7 +206,7 @@ json_t *result_server(const json_t *before, const json_t *after, unsigned worker
 		set_ratio(server, ratios[i].name, over_known && under_known, over, under,
 			  ratios[i].scale, over_known ? under_reason : over_reason);
 	}
-	set_os_cpu(server, before, after);
+	set_os_cpu(server, before, after, workers);
 	set_core(server, before, after, workers);
 	set_level(server, "rss_start_kib", before, (struct source){"process", "rss_kib"});
 	set_level(server, "rss_end_kib", after, (struct source){"process", "rss_kib"});

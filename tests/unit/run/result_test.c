@@ -110,6 +110,23 @@ static void an_unknown_is_not_a_zero(void)
 	json_decref(after);
 }
 
+static void no_more_time_is_used_than_there_was(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text);
+	json_t *server;
+
+	/* softirq time that was charged to the tasks, too: 2 s of window, 3.5 s of accounts */
+	json_object_set_new(json_object_get(after, "process"), "user_us", json_integer(2000000));
+	json_object_set_new(json_object_get(after, "cpu"), "softirq_us", json_integer(1500000));
+	server = result_server(before, after, 1);
+	CU_ASSERT_DOUBLE_EQUAL(json_number_value(json_object_get(server, "os_cpu_us_per_request")),
+			       json_number_value(json_object_get(server, "core_us_per_request")),
+			       1e-6);
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
 static void nothing_is_divided_by_nothing(void)
 {
 	json_t *before = parse(before_text);
@@ -231,6 +248,7 @@ static void what_is_lacking_makes_it_invalid(void)
 static const struct suite_test tests[] = {
 	{"everything is of the window between two snapshots", takes_the_difference},
 	{"what is not counted is null with a reason", an_unknown_is_not_a_zero},
+	{"no more CPU time is used than the window had", no_more_time_is_used_than_there_was},
 	{"a ratio to nothing is null with a reason", nothing_is_divided_by_nothing},
 	{"a counter that shrinks is not believed", a_counter_that_shrinks_is_not_believed},
 	{"a sample with everything is valid and says what was effective", a_whole_sample_is_valid},
