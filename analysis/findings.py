@@ -14,6 +14,10 @@ from analysis.statistics import drift
 # A cell whose samples spread more than this is named.
 NOISY_CV = 0.10
 DRIFT_P = 0.01
+# A sample in which other processes took more than this many CPUs' worth of time is named.
+OTHER_CPUS_MAX = 0.1
+# A banner names this many at most.
+NAMED_MAX = 5
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,7 @@ def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
         *_build(result.build),
         *_host(result),
         *_client(result.valid),
+        *_others(result.valid),
         *_mixed(cells),
     ]
     if result.manifest is None:
@@ -161,6 +166,33 @@ def _client(valid: list[Sample]) -> list[Caveat]:
             ),
         )
     ]
+
+
+def _others(valid: list[Sample]) -> list[Caveat]:
+    """Samples in which other processes took CPUs' worth of time, worst first."""
+    known = [(sample.find(None, "other_busy_cpus")[0] or 0.0, sample) for sample in valid]
+    busy = sorted(
+        ((cpus, sample) for cpus, sample in known if cpus > OTHER_CPUS_MAX),
+        key=lambda one: (-one[0], one[1].order_index),
+    )
+    if not busy:
+        return []
+    where = _some([f"{sample.sample_id} {sample.variant}: {cpus:.2f}" for cpus, sample in busy])
+    return [
+        Caveat(
+            "busy host",
+            (
+                f"in {len(busy)} of {count(len(valid), 'valid sample')} other processes took more"
+                f" than {OTHER_CPUS_MAX:g} CPUs' worth of time ({where})"
+            ),
+        )
+    ]
+
+
+def _some(names: list[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - NAMED_MAX
+    return ", ".join(names[:NAMED_MAX]) + (f", and {more} more" if more > 0 else "")
 
 
 def _mixed(cells: list[Cell]) -> list[Caveat]:

@@ -55,6 +55,16 @@ class Cells(unittest.TestCase):
                 cell.values["rps_cv"].number, statistics.stdev(rates) / statistics.mean(rates)
             )
 
+    def test_other_cpus(self):
+        """what other processes took is the most of the cell's samples, not their median"""
+
+        def disturb(result, client):
+            result["other_busy_cpus"] = 0.7 if result["order_index"] == 0 else 0.0
+
+        cells = loaded(disturb)[1].cells
+        values = [cell.values["other_busy_cpus_max"].number for cell in cells]
+        self.assertEqual(values, [0.7] + [0.0] * 11)
+
     def test_percentiles(self):
         """a cell's p99 is that of its samples' histograms added up"""
         cell = cell_named(self.found, "epoll@loopback.coalesce.d8")
@@ -233,6 +243,37 @@ class Caveats(unittest.TestCase):
         )
         self.assertIn("12 of 36 valid samples", caveat.detail)
         self.assertIn("epoll@loopback.coalesce.d32", caveat.detail)
+
+    def test_other_processes(self):
+        """samples in which others took CPU are named, worst first, five at most"""
+
+        def disturb(result, client):
+            result["other_busy_cpus"] = 0.1 + (result["order_index"] % 8) / 10
+            if result["order_index"] >= 8:
+                result["other_busy_cpus"] = 0.1
+
+        result, found = loaded(disturb)
+        caveat = next(
+            c for c in findings.disqualifiers(result, found.cells) if c.what == "busy host"
+        )
+        self.assertIn("in 7 of 36 valid samples", caveat.detail)
+        self.assertIn("more than 0.1 CPUs' worth", caveat.detail)
+        self.assertRegex(
+            caveat.detail, r"\(s0007 \S+: 0\.80, s0006 .*, s0003 \S+: 0\.40, and 2 more\)$"
+        )
+
+    def test_others_not_recorded(self):
+        """where a sample does not know what others took, its cell does not; no banner is made"""
+
+        def forget(result, client):
+            if result["order_index"] == 0:
+                result.update(other_busy_cpus=None, other_busy_cpus_reason="no /proc")
+
+        result, found = loaded(forget)
+        value = found.cells[0].values["other_busy_cpus_max"]
+        self.assertEqual((value.number, value.reason), (None, "no /proc in 1 of 3 samples"))
+        whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+        self.assertEqual(whats, ["degraded host"])
 
     def test_numbers_for_people(self):
         """numbers are shown to three significant digits across unit steps"""

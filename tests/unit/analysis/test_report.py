@@ -226,6 +226,7 @@ class Whole(unittest.TestCase):
             self.assertEqual((row["n_valid"], row["n"]), ("3", "3"))
             self.assertLessEqual(float(row["rps_min"]), float(row["rps_median"]))
             self.assertLessEqual(float(row["service_p50_us"]), float(row["service_p99_us"]))
+            self.assertEqual(row["other_busy_cpus_max"], "0.01")
         self.assertEqual(rows[0]["copied_bytes_per_request"], "")
         self.assertIn(
             "copied_bytes_per_request: n/a (copies happen in the kernel)", rows[0]["missing"]
