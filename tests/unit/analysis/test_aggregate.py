@@ -11,7 +11,7 @@ from pathlib import Path
 from analysis import findings, method
 from analysis.aggregate import aggregate
 from analysis.load import load_result
-from result_fixture import write_result
+from result_fixture import cell_of, write_result
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -188,6 +188,36 @@ class Validity(unittest.TestCase):
         self.assertEqual([cell.n for cell in found.cells].count("2/3"), 2)
         whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
         self.assertEqual(whats, ["invalid samples", "degraded host"])
+
+
+class Method(unittest.TestCase):
+    def fixed(self, result):
+        """The one line on fixed settings."""
+        (line,) = [line for line in method.method(result) if line.startswith("Fixed")]
+        return line
+
+    def test_fixed(self):
+        """every setting that no factor varies is named as it was in effect, by stack if need be"""
+        self.assertEqual(
+            self.fixed(loaded()[0]),
+            (
+                "Fixed, as it was in effect: protocol: framed; tls: no; handler: respond;"
+                " connections: 64; workers: 1; request_bytes: 256; response_bytes: 64; refill"
+                " (when the client sends again): window; wait (how the server waits for work):"
+                " block with epoll@loopback, spin with dpdk@memif; hugepages (whether the stack"
+                " uses hugepages): n/a (this stack has no use for them) with epoll@loopback, yes"
+                " with dpdk@memif; warm-up: 0.5s; duration: 2s."
+            ),
+        )
+
+    def test_factors_are_not_fixed(self):
+        """a setting moves to the line when it is no factor any more, and off it when it is one"""
+        result, _ = loaded(cells=[cell_of("epoll@loopback", "coalesce", 8)])
+        result.plan["effective"]["factors"] = {"wait": ["block"]}
+        line = self.fixed(result)
+        self.assertIn("stack: epoll@loopback;", line)
+        self.assertIn("delivery: coalesce; depth: 8;", line)
+        self.assertNotIn("wait (", line)
 
 
 class Again(unittest.TestCase):
