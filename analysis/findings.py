@@ -336,6 +336,17 @@ def sentence(comparison: Comparison) -> str:
     return f"{level} {verb} {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
 
 
+def basis(found: Aggregate) -> str | None:
+    """What the ratios are of, and against what; None where there are none."""
+    if not found.comparisons:
+        return None
+    bases = {one.factor: describe(one.factor, one.base) for one in found.comparisons}
+    return (
+        "The ratios are of geometric means over samples, while the tables show medians; each"
+        f" factor's levels are compared with its first level ({', '.join(bases.values())})."
+    )
+
+
 def multiplicity(found: Aggregate) -> str | None:
     """How many intervals stand side by side, and what that means."""
     n = sum(comparison.ratio.low is not None for comparison in found.comparisons)

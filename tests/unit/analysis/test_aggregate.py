@@ -114,6 +114,18 @@ class Cells(unittest.TestCase):
             r"\(95 % CI \d\.\d\d to \d\.\d\d; n = 3 \+ 3\)\.$",
         )
 
+    def test_basis(self):
+        """a sentence says what the ratios are of, and names each factor's base"""
+        self.assertEqual(
+            findings.basis(self.found),
+            (
+                "The ratios are of geometric means over samples, while the tables show medians;"
+                " each factor's levels are compared with its first level (epoll@loopback,"
+                " immediate, depth 1)."
+            ),
+        )
+        self.assertIsNone(findings.basis(replace(self.found, comparisons=[])))
+
 
 class Validity(unittest.TestCase):
     def test_never_averaged(self):

@@ -239,6 +239,8 @@ class Whole(unittest.TestCase):
             for mark in (
                 'role="alert"',
                 'id="says"',
+                "The ratios are of geometric means",
+                "<h3>stack, requests per second</h3>",
                 'id="cells"',
                 'id="figures"',
                 'id="method"',
