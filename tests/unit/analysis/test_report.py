@@ -213,6 +213,16 @@ class Whole(unittest.TestCase):
             self.assertIn(b"n = 3 samples a cell; 36 of 36 valid", svg)
             self.assertTrue(self.after[f"figures/{name}.png"].startswith(b"\x89PNG"))
 
+    def test_captions(self):
+        """a ratio figure's caption names its factor and base, a latency figure's its depth"""
+        for wanted in (
+            "Stack against epoll@loopback. Dot:",
+            "Delivery against immediate. Dot:",
+            "Depth against depth 1. Dot:",
+            *(f"Depth {depth}. From the merged histograms" for depth in (1, 8, 32)),
+        ):
+            self.assertEqual(self.html.count(f"<figcaption>{wanted}"), 1, wanted)
+
     def test_every_sample_is_a_dot(self):
         """requests/s against depth has a dot for each sample"""
         self.assertEqual(self.after["figures/rps-by-depth.svg"].count(b'<g id="tip'), 36)
@@ -392,6 +402,7 @@ class Poor(unittest.TestCase):
         self.assertEqual(report_here(self.path).returncode, 0)
         self.assertTrue((self.path / "figures" / "rps-by-response-bytes.svg").exists())
         self.assertIn("response bytes 1024 is worth", self.text())
+        self.assertIn("\nResponse bytes 1024. From the merged", self.text())
 
     def test_no_factors(self):
         """a run of one cell gets its table and its execution order"""
