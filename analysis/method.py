@@ -50,17 +50,23 @@ def method(result: Result) -> list[str]:
 
 
 def _fixed(result: Result) -> str:
-    """All that no factor varies, with its effective values; times as the experiment writes them."""
-    experiment = result.effective
-    varied = experiment.get("factors")
+    """All that no factor varies, with its effective values."""
+    varied = result.effective.get("factors")
     names = [name for name in SETTINGS if not isinstance(varied, dict) or name not in varied]
     samples = result.valid or result.samples
     settings = [f"{_titled(name)}: {_by_stack(samples, name)}" for name in names]
-    times = [
-        f"{title}: {experiment.get(name, 'not stated')}"
-        for name, title in (("warmup", "warm-up"), ("duration", "duration"))
-    ]
+    times = [f"warm-up: {_time(result, 'warmup')}", f"duration: {_time(result, 'duration')}"]
     return "; ".join(settings + times)
+
+
+def _time(result: Result, name: str) -> str:
+    """As the plan told the client, default or not; else as the experiment says. With its unit."""
+    planned = result.plan.get("samples")
+    for sample in planned if isinstance(planned, list) else []:
+        told = sample.get("client_argv") if isinstance(sample, dict) else None
+        if isinstance(told, list) and f"--{name}" in told[:-1]:
+            return str(told[told.index(f"--{name}") + 1])
+    return str(result.effective.get(name, "n/a (not stated)"))
 
 
 def _titled(name: str) -> str:

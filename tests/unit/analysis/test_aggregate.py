@@ -231,6 +231,15 @@ class Method(unittest.TestCase):
         self.assertIn("delivery: coalesce; depth: 8;", line)
         self.assertNotIn("wait (", line)
 
+    def test_default_times(self):
+        """times that the experiment leaves out are those that the plan told the client"""
+        result, _ = loaded(runs=1)
+        for name in ("warmup", "duration"):
+            del result.plan["effective"][name]
+        self.assertIn("; warm-up: n/a (not stated); duration: n/a", self.fixed(result))
+        result.plan["samples"][0]["client_argv"] = ["weir", "--warmup", "1s", "--duration", "3s"]
+        self.assertIn("; warm-up: 1s; duration: 3s.", self.fixed(result))
+
 
 class Again(unittest.TestCase):
     def test_command(self):
