@@ -16,6 +16,9 @@ NOISY_CV = 0.10
 DRIFT_P = 0.01
 # A sample in which other processes took more than this many CPUs' worth of time is named.
 OTHER_CPUS_MAX = 0.1
+# Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
+WINDOW_MIN_S = 1.0
+SAMPLES_MIN = 3
 # A banner names this many at most.
 NAMED_MAX = 5
 
@@ -64,6 +67,8 @@ def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
         *_host(result),
         *_client(result.valid),
         *_others(result.valid),
+        *_window(result.valid),
+        *_few(cells),
         *_mixed(cells),
     ]
     if result.manifest is None:
@@ -184,6 +189,39 @@ def _others(valid: list[Sample]) -> list[Caveat]:
             (
                 f"in {len(busy)} of {count(len(valid), 'valid sample')} other processes took more"
                 f" than {OTHER_CPUS_MAX:g} CPUs' worth of time ({where})"
+            ),
+        )
+    ]
+
+
+def _window(valid: list[Sample]) -> list[Caveat]:
+    """A measured window too short to average a host's moods; it may miss its end by 5 ms."""
+    windows = [sample.find(None, "elapsed_s")[0] for sample in valid]
+    shortest = min((seconds for seconds in windows if seconds is not None), default=WINDOW_MIN_S)
+    if round(shortest, 2) >= WINDOW_MIN_S:
+        return []
+    return [
+        Caveat(
+            "short window",
+            (
+                f"the shortest measured window is {shortest:.2f} s, under {WINDOW_MIN_S:g} s: one"
+                " pause of the host weighs much in it"
+            ),
+        )
+    ]
+
+
+def _few(cells: list[Cell]) -> list[Caveat]:
+    """Cells with too few valid samples; nothing where none is valid, which has its own banner."""
+    few = [f"{cell.variant}: {cell.n}" for cell in cells if len(cell.valid) < SAMPLES_MIN]
+    if not few or not any(cell.valid for cell in cells):
+        return []
+    return [
+        Caveat(
+            "few samples",
+            (
+                f"{len(few)} of {count(len(cells), 'cell')} with fewer than {SAMPLES_MIN} valid"
+                f" samples, so noise there is hardly known ({_some(few)})"
             ),
         )
     ]

@@ -199,7 +199,7 @@ class Validity(unittest.TestCase):
         self.assertEqual(len(found.cells), 12)
         self.assertEqual([cell.n for cell in found.cells].count("2/3"), 2)
         whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
-        self.assertEqual(whats, ["invalid samples", "degraded host"])
+        self.assertEqual(whats, ["invalid samples", "degraded host", "few samples"])
 
 
 class Method(unittest.TestCase):
@@ -325,6 +325,28 @@ class Caveats(unittest.TestCase):
         self.assertEqual((value.number, value.reason), (None, "no /proc in 1 of 3 samples"))
         whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
         self.assertEqual(whats, ["degraded host"])
+
+    def test_short_window(self):
+        """a window under a second has a banner; one that is a second but for 4 ms has none"""
+        for seconds, wanted in ((0.5, ["short window"]), (0.996, []), (1.0, [])):
+
+            def shorten(result, client):
+                result["elapsed_s"] = seconds if result["order_index"] == 5 else 2.0
+
+            result, found = loaded(shorten)
+            caveats = findings.disqualifiers(result, found.cells)
+            self.assertEqual([c.what for c in caveats], ["degraded host", *wanted], seconds)
+        result, found = loaded(lambda result, client: result.update(elapsed_s=0.5))
+        self.assertIn("is 0.50 s, under 1 s", findings.disqualifiers(result, found.cells)[1].detail)
+
+    def test_few_samples(self):
+        """cells with fewer than three valid samples are named, five at most"""
+        result, found = loaded(runs=2)
+        caveat = findings.disqualifiers(result, found.cells)[-1]
+        self.assertEqual(caveat.what, "few samples")
+        self.assertTrue(caveat.detail.startswith("12 of 12 cells with fewer than 3 valid samples"))
+        self.assertIn("(epoll@loopback.immediate.d1: 2/2, ", caveat.detail)
+        self.assertTrue(caveat.detail.endswith(", and 7 more)"))
 
     def test_numbers_for_people(self):
         """numbers are shown to three significant digits across unit steps"""

@@ -311,6 +311,20 @@ class Poor(unittest.TestCase):
         self.assertIn("| 4 | s0004 |", self.text())
         self.assertIn("2/3", (self.path / "aggregate.txt").read_text())
 
+    def test_hasty(self):
+        """one short sample beside a busy process has a banner for each, in page, text and table"""
+
+        def hasten(result, client):
+            result.update(other_busy_cpus=0.25, elapsed_s=0.5)
+
+        write_result(self.path, hasten, runs=1, cells=all_cells()[:1])
+        self.assertEqual(report_here(self.path).returncode, 0)
+        for name in ("report.md", "report.html", "aggregate.txt"):
+            text = (self.path / name).read_text()
+            for words in ("busy host", "short window", "few samples", "other CPUs"):
+                self.assertIn(words, text, name)
+        self.assertIn("s0000 epoll@loopback.immediate.d1: 0.25", self.text())
+
     def test_missing_host(self):
         """without host.json and build.json there is a report with a banner for each"""
         write_small_result(self.path)
