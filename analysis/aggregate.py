@@ -142,6 +142,12 @@ COLUMNS = [
         0,
         100,
     ),
+    Column(
+        "other_busy_cpus_max",
+        "other CPUs",
+        "CPUs' worth of time that other processes took on the host, most in any sample",
+        2,
+    ),
 ]
 
 # Columns that are medians over samples, and where in result.json a sample has the number.
@@ -158,6 +164,9 @@ _MEDIANS = {
     "rss_peak_kib": ("server", "rss_peak_kib"),
     "client_busy_share": ("client", "busy_share"),
 }
+# The same for columns that are the greatest over samples.
+_GREATEST = {"other_busy_cpus_max": (None, "other_busy_cpus")}
+_SOURCES: dict[str, tuple[str | None, str]] = {**_MEDIANS, **_GREATEST}
 _PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
@@ -279,11 +288,11 @@ def _place(cell: Cell, factors: dict[str, list[Any]]) -> tuple[Any, ...]:
 def _table(cells: list[Cell]) -> pd.DataFrame:
     """One row a valid sample: the place of its cell, and its numbers, NaN where it knows none."""
     rows = [
-        (place, sample.rps, *(sample.find(*source)[0] for source in _MEDIANS.values()))
+        (place, sample.rps, *(sample.find(*source)[0] for source in _SOURCES.values()))
         for place, cell in enumerate(cells)
         for sample in cell.valid
     ]
-    return pd.DataFrame(rows, columns=["cell", "rps", *_MEDIANS]).astype(float)
+    return pd.DataFrame(rows, columns=["cell", "rps", *_SOURCES]).astype(float)
 
 
 def _fill(cells: list[Cell]) -> None:
@@ -293,8 +302,10 @@ def _fill(cells: list[Cell]) -> None:
     for place, samples in _table(cells).groupby("cell"):
         cell = cells[int(place)]
         cell.values = _rates(samples["rps"]) | _latencies(cell)
-        for name, median in samples[list(_MEDIANS)].median(skipna=False).items():
-            cell.values[name] = Value(median) if pd.notna(median) else _unknown(cell, name)
+        medians = samples[list(_MEDIANS)].median(skipna=False)
+        greatest = samples[list(_GREATEST)].max(skipna=False)
+        for name, number in (*medians.items(), *greatest.items()):
+            cell.values[name] = Value(number) if pd.notna(number) else _unknown(cell, name)
 
 
 def _rates(rps: pd.Series) -> dict[str, Value]:
@@ -329,8 +340,8 @@ def _percentiles(name: str, merged: Histogram | None) -> dict[str, Value]:
 
 
 def _unknown(cell: Cell, name: str) -> Value:
-    """Unknown in one sample is unknown in the cell: a median over some would not compare."""
-    found = [sample.find(*_MEDIANS[name]) for sample in cell.valid]
+    """Unknown in one sample is unknown in the cell: a number of some would not compare."""
+    found = [sample.find(*_SOURCES[name]) for sample in cell.valid]
     reasons = [str(reason) for number, reason in found if number is None]
     missing = f" in {len(reasons)} of {len(found)} samples" if len(reasons) < len(found) else ""
     return Value(None, reasons[0] + missing)

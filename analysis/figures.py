@@ -174,8 +174,9 @@ def _draw_latency(result: Result, found: Aggregate) -> Iterator[Drawing]:
             canvas,
             name,
             (
-                "From the merged histograms of each cell's valid samples; a curve ends where fewer"
-                " than 10 values lie beyond it."
+                (f"{_capital(factor)} {level}. " if factor else "")
+                + "From the merged histograms of each cell's valid samples; a curve ends where"
+                " fewer than 10 values lie beyond it."
             ),
             _note(result, cells),
         )
@@ -341,8 +342,9 @@ def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
         canvas.axes.set_ylim(-0.6, len(rows) - 0.4)
         ratio_axis(canvas, _ends(rows))
         caption = (
-            "Dot: ratio of geometric means over samples; bar: its 95 % interval (Welch, on logs). A"
-            " bar that crosses 1 shows no difference."
+            f"{_capital(factor)} against {describe(factor, levels[0])}. Dot: ratio of geometric"
+            " means over samples; bar: its 95 % interval (Welch, on logs). A bar that crosses 1"
+            " shows no difference."
         )
         yield finish(
             canvas, f"ratios-{factor.replace('_', '-')}", caption, _note(result, found.cells)
@@ -363,6 +365,11 @@ def _ratio_label(comparison: Comparison, levels: int) -> str:
     return ", ".join(
         own + [describe(name, level) for name, level in comparison.context.items()]
     ) or describe(comparison.factor, comparison.level)
+
+
+def _capital(factor: str) -> str:
+    """A factor's name at the head of a caption, e.g. "Response bytes"."""
+    return factor.replace("_", " ").capitalize()
 
 
 def _ends(rows: list[Comparison]) -> list[float]:

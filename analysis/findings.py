@@ -14,6 +14,13 @@ from analysis.statistics import drift
 # A cell whose samples spread more than this is named.
 NOISY_CV = 0.10
 DRIFT_P = 0.01
+# A sample in which other processes took more than this many CPUs' worth of time is named.
+OTHER_CPUS_MAX = 0.1
+# Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
+WINDOW_MIN_S = 1.0
+SAMPLES_MIN = 3
+# A banner names this many at most.
+NAMED_MAX = 5
 
 
 @dataclass(frozen=True)
@@ -59,6 +66,9 @@ def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
         *_build(result.build),
         *_host(result),
         *_client(result.valid),
+        *_others(result.valid),
+        *_window(result.valid),
+        *_few(cells),
         *_mixed(cells),
     ]
     if result.manifest is None:
@@ -161,6 +171,66 @@ def _client(valid: list[Sample]) -> list[Caveat]:
             ),
         )
     ]
+
+
+def _others(valid: list[Sample]) -> list[Caveat]:
+    """Samples in which other processes took CPUs' worth of time, worst first."""
+    known = [(sample.find(None, "other_busy_cpus")[0] or 0.0, sample) for sample in valid]
+    busy = sorted(
+        ((cpus, sample) for cpus, sample in known if cpus > OTHER_CPUS_MAX),
+        key=lambda one: (-one[0], one[1].order_index),
+    )
+    if not busy:
+        return []
+    where = _some([f"{sample.sample_id} {sample.variant}: {cpus:.2f}" for cpus, sample in busy])
+    return [
+        Caveat(
+            "busy host",
+            (
+                f"in {len(busy)} of {count(len(valid), 'valid sample')} other processes took more"
+                f" than {OTHER_CPUS_MAX:g} CPUs' worth of time ({where})"
+            ),
+        )
+    ]
+
+
+def _window(valid: list[Sample]) -> list[Caveat]:
+    """A measured window too short to average a host's moods; it may miss its end by 5 ms."""
+    windows = [sample.find(None, "elapsed_s")[0] for sample in valid]
+    shortest = min((seconds for seconds in windows if seconds is not None), default=WINDOW_MIN_S)
+    if round(shortest, 2) >= WINDOW_MIN_S:
+        return []
+    return [
+        Caveat(
+            "short window",
+            (
+                f"the shortest measured window is {shortest:.2f} s, under {WINDOW_MIN_S:g} s: one"
+                " pause of the host weighs much in it"
+            ),
+        )
+    ]
+
+
+def _few(cells: list[Cell]) -> list[Caveat]:
+    """Cells with too few valid samples; nothing where none is valid, which has its own banner."""
+    few = [f"{cell.variant}: {cell.n}" for cell in cells if len(cell.valid) < SAMPLES_MIN]
+    if not few or not any(cell.valid for cell in cells):
+        return []
+    return [
+        Caveat(
+            "few samples",
+            (
+                f"{len(few)} of {count(len(cells), 'cell')} with fewer than {SAMPLES_MIN} valid"
+                f" samples, so noise there is hardly known ({_some(few)})"
+            ),
+        )
+    ]
+
+
+def _some(names: list[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - NAMED_MAX
+    return ", ".join(names[:NAMED_MAX]) + (f", and {more} more" if more > 0 else "")
 
 
 def _mixed(cells: list[Cell]) -> list[Caveat]:
@@ -302,6 +372,17 @@ def sentence(comparison: Comparison) -> str:
         )
     verb = "is worth" if ratio.ratio > 1 else "reaches only"
     return f"{level} {verb} {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
+
+
+def basis(found: Aggregate) -> str | None:
+    """What the ratios are of, and against what; None where there are none."""
+    if not found.comparisons:
+        return None
+    bases = {one.factor: describe(one.factor, one.base) for one in found.comparisons}
+    return (
+        "The ratios are of geometric means over samples, while the tables show medians; each"
+        f" factor's levels are compared with its first level ({', '.join(bases.values())})."
+    )
 
 
 def multiplicity(found: Aggregate) -> str | None:

@@ -52,9 +52,9 @@ class Sample:
         """Requests per second over the measured window; valid samples only."""
         return float(self.raw["effective_rps"])
 
-    def find(self, group: str, name: str) -> tuple[float | None, str | None]:
-        """(number, None) or (None, reason) of raw[group][name]."""
-        table = self.raw.get(group)
+    def find(self, group: str | None, name: str) -> tuple[float | None, str | None]:
+        """(number, None) or (None, reason) of raw[group][name]; of raw[name] without a group."""
+        table = self.raw if group is None else self.raw.get(group)
         table = table if isinstance(table, dict) else {}
         number = table.get(name)
         if isinstance(number, (int, float)) and not isinstance(number, bool):

@@ -11,10 +11,20 @@ from analysis.load import Result, Sample
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Settings whose effective value may differ from what was asked.
-EFFECTIVE = {
-    "wait": "how the server waits for work",
+# Settings that every cell has, and what those are that do not say it by their name.
+SETTINGS = {
+    "stack": "",
+    "protocol": "",
+    "tls": "",
+    "handler": "",
+    "delivery": "",
+    "depth": "",
+    "connections": "",
+    "workers": "",
+    "request_bytes": "",
+    "response_bytes": "",
     "refill": "when the client sends again",
+    "wait": "how the server waits for work",
     "hugepages": "whether the stack uses hugepages",
 }
 
@@ -22,28 +32,46 @@ EFFECTIVE = {
 def method(result: Result) -> list[str]:
     """How the samples were taken, from the experiment and from the samples themselves."""
     experiment = result.effective
-    lines = [
+    return [
         (
             f"Order: {experiment.get('order', 'not stated')}, every cell "
             f"{_runs(experiment.get('runs'))}, seed {experiment.get('seed', 'not stated')}. Every "
             "sample starts its own server, waits for its ready line, warms up on it, and measures."
         ),
-        (
-            f"Warm-up {experiment.get('warmup', 'not stated')}, measured window "
-            f"{experiment.get('duration', 'not stated')}; server counters are differences of two "
-            "snapshots at the window's ends."
-        ),
+        f"Fixed, as it was in effect: {_fixed(result)}.",
+        "Server counters are differences of two snapshots at the measured window's ends.",
         f"Pins: {_pins(result.samples)}.",
+        (
+            "The load is closed loop: a connection keeps as many requests outstanding as its depth "
+            "says, so a slow server is asked less. Every request is in the histograms; every "
+            "response was checked for order, length and bytes."
+        ),
     ]
-    for name, about in EFFECTIVE.items():
-        values = _by_stack(result.valid or result.samples, name)
-        lines.append(f"{name.capitalize()} ({about}), as it was in effect: {values}.")
-    lines.append(
-        "The load is closed loop: a connection keeps as many requests outstanding as its depth "
-        "says, so a slow server is asked less. Every request is in the histograms; every response "
-        "was checked for order, length and bytes."
-    )
-    return lines
+
+
+def _fixed(result: Result) -> str:
+    """All that no factor varies, with its effective values."""
+    varied = result.effective.get("factors")
+    names = [name for name in SETTINGS if not isinstance(varied, dict) or name not in varied]
+    samples = result.valid or result.samples
+    settings = [f"{_titled(name)}: {_by_stack(samples, name)}" for name in names]
+    times = [f"warm-up: {_time(result, 'warmup')}", f"duration: {_time(result, 'duration')}"]
+    return "; ".join(settings + times)
+
+
+def _time(result: Result, name: str) -> str:
+    """As the plan told the client, default or not; else as the experiment says. With its unit."""
+    planned = result.plan.get("samples")
+    for sample in planned if isinstance(planned, list) else []:
+        told = sample.get("client_argv") if isinstance(sample, dict) else None
+        if isinstance(told, list) and f"--{name}" in told[:-1]:
+            return str(told[told.index(f"--{name}") + 1])
+    return str(result.effective.get(name, "n/a (not stated)"))
+
+
+def _titled(name: str) -> str:
+    """E.g. "refill (when the client sends again)"."""
+    return name + (f" ({SETTINGS[name]})" if SETTINGS[name] else "")
 
 
 def _runs(runs: Any) -> str:

@@ -160,6 +160,7 @@ def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[
         "question": str(result.effective.get("question", "")),
         "caveats": findings.disqualifiers(result, found.cells),
         "summary": findings.summary(result, found.cells),
+        "basis": findings.basis(found),
         "findings": _findings(found),
         "multiplicity": findings.multiplicity(found),
         "factors": list(found.factors),

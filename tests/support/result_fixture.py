@@ -133,6 +133,7 @@ def sample_of(
             "empty_poll_share": 0.01 if kernel else 0.4,
         },
         "client": {"busy_share": 0.8, "saturated": False},
+        "other_busy_cpus": 0.01,
         "pins": {"server_cpus": [0], "client_cpus": [1]},
     }
     if kernel:

@@ -11,7 +11,7 @@ from pathlib import Path
 from analysis import findings, method
 from analysis.aggregate import aggregate
 from analysis.load import load_result
-from result_fixture import write_result
+from result_fixture import cell_of, write_result
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -54,6 +54,16 @@ class Cells(unittest.TestCase):
             self.assertAlmostEqual(
                 cell.values["rps_cv"].number, statistics.stdev(rates) / statistics.mean(rates)
             )
+
+    def test_other_cpus(self):
+        """what other processes took is the most of the cell's samples, not their median"""
+
+        def disturb(result, client):
+            result["other_busy_cpus"] = 0.7 if result["order_index"] == 0 else 0.0
+
+        cells = loaded(disturb)[1].cells
+        values = [cell.values["other_busy_cpus_max"].number for cell in cells]
+        self.assertEqual(values, [0.7] + [0.0] * 11)
 
     def test_percentiles(self):
         """a cell's p99 is that of its samples' histograms added up"""
@@ -103,6 +113,18 @@ class Cells(unittest.TestCase):
             r"^coalesce is worth \d\.\d\d x immediate at depth 8 on epoll@loopback "
             r"\(95 % CI \d\.\d\d to \d\.\d\d; n = 3 \+ 3\)\.$",
         )
+
+    def test_basis(self):
+        """a sentence says what the ratios are of, and names each factor's base"""
+        self.assertEqual(
+            findings.basis(self.found),
+            (
+                "The ratios are of geometric means over samples, while the tables show medians;"
+                " each factor's levels are compared with its first level (epoll@loopback,"
+                " immediate, depth 1)."
+            ),
+        )
+        self.assertIsNone(findings.basis(replace(self.found, comparisons=[])))
 
 
 class Validity(unittest.TestCase):
@@ -177,7 +199,46 @@ class Validity(unittest.TestCase):
         self.assertEqual(len(found.cells), 12)
         self.assertEqual([cell.n for cell in found.cells].count("2/3"), 2)
         whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
-        self.assertEqual(whats, ["invalid samples", "degraded host"])
+        self.assertEqual(whats, ["invalid samples", "degraded host", "few samples"])
+
+
+class Method(unittest.TestCase):
+    def fixed(self, result):
+        """The one line on fixed settings."""
+        (line,) = [line for line in method.method(result) if line.startswith("Fixed")]
+        return line
+
+    def test_fixed(self):
+        """every setting that no factor varies is named as it was in effect, by stack if need be"""
+        self.assertEqual(
+            self.fixed(loaded()[0]),
+            (
+                "Fixed, as it was in effect: protocol: framed; tls: no; handler: respond;"
+                " connections: 64; workers: 1; request_bytes: 256; response_bytes: 64; refill"
+                " (when the client sends again): window; wait (how the server waits for work):"
+                " block with epoll@loopback, spin with dpdk@memif; hugepages (whether the stack"
+                " uses hugepages): n/a (this stack has no use for them) with epoll@loopback, yes"
+                " with dpdk@memif; warm-up: 0.5s; duration: 2s."
+            ),
+        )
+
+    def test_factors_are_not_fixed(self):
+        """a setting moves to the line when it is no factor any more, and off it when it is one"""
+        result, _ = loaded(cells=[cell_of("epoll@loopback", "coalesce", 8)])
+        result.plan["effective"]["factors"] = {"wait": ["block"]}
+        line = self.fixed(result)
+        self.assertIn("stack: epoll@loopback;", line)
+        self.assertIn("delivery: coalesce; depth: 8;", line)
+        self.assertNotIn("wait (", line)
+
+    def test_default_times(self):
+        """times that the experiment leaves out are those that the plan told the client"""
+        result, _ = loaded(runs=1)
+        for name in ("warmup", "duration"):
+            del result.plan["effective"][name]
+        self.assertIn("; warm-up: n/a (not stated); duration: n/a", self.fixed(result))
+        result.plan["samples"][0]["client_argv"] = ["weir", "--warmup", "1s", "--duration", "3s"]
+        self.assertIn("; warm-up: 1s; duration: 3s.", self.fixed(result))
 
 
 class Again(unittest.TestCase):
@@ -233,6 +294,59 @@ class Caveats(unittest.TestCase):
         )
         self.assertIn("12 of 36 valid samples", caveat.detail)
         self.assertIn("epoll@loopback.coalesce.d32", caveat.detail)
+
+    def test_other_processes(self):
+        """samples in which others took CPU are named, worst first, five at most"""
+
+        def disturb(result, client):
+            result["other_busy_cpus"] = 0.1 + (result["order_index"] % 8) / 10
+            if result["order_index"] >= 8:
+                result["other_busy_cpus"] = 0.1
+
+        result, found = loaded(disturb)
+        caveat = next(
+            c for c in findings.disqualifiers(result, found.cells) if c.what == "busy host"
+        )
+        self.assertIn("in 7 of 36 valid samples", caveat.detail)
+        self.assertIn("more than 0.1 CPUs' worth", caveat.detail)
+        self.assertRegex(
+            caveat.detail, r"\(s0007 \S+: 0\.80, s0006 .*, s0003 \S+: 0\.40, and 2 more\)$"
+        )
+
+    def test_others_not_recorded(self):
+        """where a sample does not know what others took, its cell does not; no banner is made"""
+
+        def forget(result, client):
+            if result["order_index"] == 0:
+                result.update(other_busy_cpus=None, other_busy_cpus_reason="no /proc")
+
+        result, found = loaded(forget)
+        value = found.cells[0].values["other_busy_cpus_max"]
+        self.assertEqual((value.number, value.reason), (None, "no /proc in 1 of 3 samples"))
+        whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+        self.assertEqual(whats, ["degraded host"])
+
+    def test_short_window(self):
+        """a window under a second has a banner; one that is a second but for 4 ms has none"""
+        for seconds, wanted in ((0.5, ["short window"]), (0.996, []), (1.0, [])):
+
+            def shorten(result, client):
+                result["elapsed_s"] = seconds if result["order_index"] == 5 else 2.0
+
+            result, found = loaded(shorten)
+            caveats = findings.disqualifiers(result, found.cells)
+            self.assertEqual([c.what for c in caveats], ["degraded host", *wanted], seconds)
+        result, found = loaded(lambda result, client: result.update(elapsed_s=0.5))
+        self.assertIn("is 0.50 s, under 1 s", findings.disqualifiers(result, found.cells)[1].detail)
+
+    def test_few_samples(self):
+        """cells with fewer than three valid samples are named, five at most"""
+        result, found = loaded(runs=2)
+        caveat = findings.disqualifiers(result, found.cells)[-1]
+        self.assertEqual(caveat.what, "few samples")
+        self.assertTrue(caveat.detail.startswith("12 of 12 cells with fewer than 3 valid samples"))
+        self.assertIn("(epoll@loopback.immediate.d1: 2/2, ", caveat.detail)
+        self.assertTrue(caveat.detail.endswith(", and 7 more)"))
 
     def test_numbers_for_people(self):
         """numbers are shown to three significant digits across unit steps"""

@@ -213,6 +213,16 @@ class Whole(unittest.TestCase):
             self.assertIn(b"n = 3 samples a cell; 36 of 36 valid", svg)
             self.assertTrue(self.after[f"figures/{name}.png"].startswith(b"\x89PNG"))
 
+    def test_captions(self):
+        """a ratio figure's caption names its factor and base, a latency figure's its depth"""
+        for wanted in (
+            "Stack against epoll@loopback. Dot:",
+            "Delivery against immediate. Dot:",
+            "Depth against depth 1. Dot:",
+            *(f"Depth {depth}. From the merged histograms" for depth in (1, 8, 32)),
+        ):
+            self.assertEqual(self.html.count(f"<figcaption>{wanted}"), 1, wanted)
+
     def test_every_sample_is_a_dot(self):
         """requests/s against depth has a dot for each sample"""
         self.assertEqual(self.after["figures/rps-by-depth.svg"].count(b'<g id="tip'), 36)
@@ -226,6 +236,7 @@ class Whole(unittest.TestCase):
             self.assertEqual((row["n_valid"], row["n"]), ("3", "3"))
             self.assertLessEqual(float(row["rps_min"]), float(row["rps_median"]))
             self.assertLessEqual(float(row["service_p50_us"]), float(row["service_p99_us"]))
+            self.assertEqual(row["other_busy_cpus_max"], "0.01")
         self.assertEqual(rows[0]["copied_bytes_per_request"], "")
         self.assertIn(
             "copied_bytes_per_request: n/a (copies happen in the kernel)", rows[0]["missing"]
@@ -238,6 +249,8 @@ class Whole(unittest.TestCase):
             for mark in (
                 'role="alert"',
                 'id="says"',
+                "The ratios are of geometric means",
+                "<h3>stack, requests per second</h3>",
                 'id="cells"',
                 'id="figures"',
                 'id="method"',
@@ -297,6 +310,20 @@ class Poor(unittest.TestCase):
         self.assertNotIn("<script>alert", html)
         self.assertIn("| 4 | s0004 |", self.text())
         self.assertIn("2/3", (self.path / "aggregate.txt").read_text())
+
+    def test_hasty(self):
+        """one short sample beside a busy process has a banner for each, in page, text and table"""
+
+        def hasten(result, client):
+            result.update(other_busy_cpus=0.25, elapsed_s=0.5)
+
+        write_result(self.path, hasten, runs=1, cells=all_cells()[:1])
+        self.assertEqual(report_here(self.path).returncode, 0)
+        for name in ("report.md", "report.html", "aggregate.txt"):
+            text = (self.path / name).read_text()
+            for words in ("busy host", "short window", "few samples", "other CPUs"):
+                self.assertIn(words, text, name)
+        self.assertIn("s0000 epoll@loopback.immediate.d1: 0.25", self.text())
 
     def test_missing_host(self):
         """without host.json and build.json there is a report with a banner for each"""
@@ -389,6 +416,7 @@ class Poor(unittest.TestCase):
         self.assertEqual(report_here(self.path).returncode, 0)
         self.assertTrue((self.path / "figures" / "rps-by-response-bytes.svg").exists())
         self.assertIn("response bytes 1024 is worth", self.text())
+        self.assertIn("\nResponse bytes 1024. From the merged", self.text())
 
     def test_no_factors(self):
         """a run of one cell gets its table and its execution order"""
