@@ -428,6 +428,7 @@ def helps():
         if verb:
             assert run("help", *verb) == (status, out, error), verb
     assert "./weir test" in run("--help")[1]
+    assert "immediate|coalesce|flush-at:N" in run("serve", "--help")[1]
     status, _, error = run("help", "srve")
     assert status == 4 and "did you mean 'serve'" in error, (status, error)
 
