@@ -13,7 +13,8 @@ static int parse_handler(const struct flag *flag, const char *text)
 	return handler_parse(text, flag->value);
 }
 
-const struct flag_kind flag_delivery = {
-	.metavar = "POLICY", .accepts = delivery_usage, .parse = parse_delivery};
+const struct flag_kind flag_delivery = {.metavar = "immediate|coalesce|flush-at:N (N bytes)",
+					.accepts = delivery_usage,
+					.parse = parse_delivery};
 const struct flag_kind flag_handler = {
 	.metavar = "respond|echo", .accepts = handler_usage, .parse = parse_handler};

@@ -27,6 +27,11 @@ static void set_commit(json_t *build)
 	json_object_set_new(build, "git_dirty", json_boolean(is_dirty));
 }
 
+const char *build_version(void)
+{
+	return BUILD_VERSION;
+}
+
 const char *build_unfit(void)
 {
 	if (strcmp(BUILD_SANITIZERS, "none") != 0)

@@ -8,25 +8,43 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char file_name[] = "experiment.json";
+
+/* A folder and a path, with a few characters around them. */
+enum { TRIED_BYTES = 2 * PATH_MAX + 8 };
 
 const char *experiment_order_name(enum experiment_order order)
 {
 	return order == EXPERIMENT_ROTATE ? "rotate" : "shuffle";
 }
 
+/* " (PATH from the root)" for a relative path, which may have been meant from elsewhere, else "" */
+static const char *path_tried(const char *path, char text[TRIED_BYTES])
+{
+	char here[PATH_MAX];
+
+	text[0] = '\0';
+	if (path[0] != '/' && getcwd(here, sizeof(here)))
+		snprintf(text, TRIED_BYTES, " (%s/%s)", here, path);
+	return text;
+}
+
 /* `path` itself, or the file in it if it is a folder. */
 static int find_file(const char *path, char file[PATH_MAX], struct problems *problems)
 {
+	char tried[TRIED_BYTES];
 	struct stat about;
 	int length;
 
 	if (stat(path, &about) < 0) {
+		int code = errno;
+
 		problems_add(problems,
-			     "%s: %s; give the folder of an experiment, e.g. "
+			     "%s: %s%s; give the folder of an experiment, e.g. "
 			     "experiments/first-look",
-			     path, strerror(errno));
+			     path, strerror(code), path_tried(path, tried));
 		return -EINVAL;
 	}
 	if (S_ISDIR(about.st_mode))
@@ -43,6 +61,7 @@ static int find_file(const char *path, char file[PATH_MAX], struct problems *pro
 /* Reads the file; what is not a regular one could block and is refused first. */
 static int load_text(struct experiment *experiment, struct problems *problems)
 {
+	char tried[TRIED_BYTES];
 	struct tp_error error;
 	struct stat about;
 
@@ -53,7 +72,7 @@ static int load_text(struct experiment *experiment, struct problems *problems)
 	if (file_read(experiment->path, EXPERIMENT_FILE_BYTES_MAX, &experiment->text,
 		      &experiment->text_bytes, &error) == 0)
 		return 0;
-	problems_add(problems, "%s", error.text);
+	problems_add(problems, "%s%s", error.text, path_tried(experiment->path, tried));
 	return -EINVAL;
 }
 

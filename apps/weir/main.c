@@ -1,4 +1,5 @@
 #include "apps/common/exit.h"
+#include "apps/provenance/build_info.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/nearest.h"
 
@@ -43,7 +44,9 @@ static void print_help(FILE *to)
 	for (unsigned i = 0; i < VERB_COUNT; i++)
 		fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
 	fprintf(to,
-		"\n`weir VERB --help` lists a verb's flags.\n"
+		"\n`weir VERB --help` or `weir help VERB` lists a verb's flags; `weir --version` "
+		"prints the version.\n"
+		"`./weir test` builds and runs the tests (`./weir test --help`).\n"
 		"Exit status: 0 pass, 3 invalid or failed samples, 4 usage or refusal; 1 and 2 are "
 		"kept for\nverbs that judge: gate failed, inconclusive.\n");
 }
@@ -64,16 +67,36 @@ static bool asks_for_help(const char *word)
 	return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
 }
 
+static int run_named(const char *name, int argc, char **argv)
+{
+	for (unsigned i = 0; i < VERB_COUNT; i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return verbs[i].run(argc, argv);
+	return refuse_verb(name);
+}
+
+/* `weir help VERB` is `weir VERB --help`. */
+static int help_with(char *name)
+{
+	char flag[] = "--help";
+	char *argv[] = {name, flag, NULL};
+
+	return run_named(name, 2, argv);
+}
+
 static int run_verb(int argc, char **argv)
 {
+	if (argc == 3 && strcmp(argv[1], "help") == 0 && !asks_for_help(argv[2]))
+		return help_with(argv[2]);
 	if (argc < 2 || asks_for_help(argv[1])) {
 		print_help(argc < 2 ? stderr : stdout);
 		return argc < 2 ? EXIT_USAGE : EXIT_PASS;
 	}
-	for (unsigned i = 0; i < VERB_COUNT; i++)
-		if (strcmp(verbs[i].name, argv[1]) == 0)
-			return verbs[i].run(argc - 1, argv + 1);
-	return refuse_verb(argv[1]);
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("weir %s\n", build_version());
+		return EXIT_PASS;
+	}
+	return run_named(argv[1], argc - 1, argv + 1);
 }
 
 /* Whether nobody is left to read what we print: a closed pipe or terminal. */

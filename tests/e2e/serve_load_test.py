@@ -425,6 +425,18 @@ def helps():
     for verb in ((), ("serve",), ("load",), ("stacks",)):
         status, out, error = run(*verb, "--help")
         assert status == 0 and "usage: weir" in out and error == ""
+        if verb:
+            assert run("help", *verb) == (status, out, error), verb
+    assert "./weir test" in run("--help")[1]
+    assert "immediate|coalesce|flush-at:N" in run("serve", "--help")[1]
+    status, _, error = run("help", "srve")
+    assert status == 4 and "did you mean 'serve'" in error, (status, error)
+
+
+@test("the version is printed")
+def version():
+    status, out, error = run("--version")
+    assert status == 0 and re.fullmatch(r"weir \d+\.\d+\.\d+\n", out) and error == "", (status, out, error)
 
 
 @test("a result that cannot be written is refused before the run")

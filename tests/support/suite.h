@@ -12,7 +12,7 @@
 #include <CUnit/CUnit.h>
 
 struct suite_test {
-	const char *name; /* a sentence: "a head split at every byte decodes the same" */
+	const char *name; /* a sentence: "a head decodes the same at every split" */
 	void (*run)(void);
 };
 

@@ -63,6 +63,11 @@ class Tap(unittest.TestCase):
         """a substring selects tests by sentence"""
         self.assertEqual(run(CASES, "holds"), (0, ["ok 1 - it holds", "1..1"]))
 
+    def test_nothing_selected(self):
+        """substrings that no sentence has run nothing, and that is no failure"""
+        self.assertEqual(run(CASES, "no such test"), (0, ["1..0"]))
+        self.assertEqual(run("", "no such test")[0], 1)
+
     def test_nothing(self):
         """a file without tests, or one that cannot be imported, fails"""
         self.assertEqual(run("")[0], 1)

@@ -146,11 +146,18 @@ static void names_every_fault(void)
 
 static void names_what_cannot_be_read(void)
 {
+	char here[PATH_MAX], tried[PATH_MAX + 64];
 	struct experiment *experiment;
 	struct problems problems = {0};
 
 	CU_ASSERT_EQUAL(experiment_read("/nonexistent", NULL, 0, &experiment, &problems), -EINVAL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "/nonexistent: No such file or directory"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "/nonexistent: No such file or directory;"));
+	/* From where a relative path was taken. */
+	CU_ASSERT_FATAL(getcwd(here, sizeof(here)) != NULL);
+	snprintf(tried, sizeof(tried), "No such file or directory (%s/nonexistent);", here);
+	problems = (struct problems){0};
+	CU_ASSERT_EQUAL(experiment_read("nonexistent", NULL, 0, &experiment, &problems), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, tried));
 	problems = (struct problems){0};
 	CU_ASSERT_EQUAL(experiment_read("/tmp", NULL, 0, &experiment, &problems), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "/tmp/experiment.json"));
