@@ -13,6 +13,7 @@
 #endif
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct stack stacks[] = {
@@ -36,11 +37,13 @@ static const struct stack stacks[] = {
 		.absent = DPDK_ABSENT,
 		.devices = "memif:PATH, tap:NAME, af_packet:INTERFACE, ring",
 		.about = "DPDK poll-mode drivers under weir's own TCP",
+		.spins = true,
 	},
 	{
 		.name = "memory",
 		.ops = &memory_ops,
 		.devices = "",
+		.spins = true,
 		.about = "two instances in one process; the reference for tests, not for "
 			 "measurements",
 	},
@@ -52,11 +55,15 @@ const struct stack *stack_list(unsigned *count_out)
 	return stacks;
 }
 
-static int fail_unknown(const char *name, struct tp_error *error)
+static int fail_unknown(const char *spec, size_t name_bytes, struct tp_error *error)
 {
+	char name[32];
 	const char *names[sizeof(stacks) / sizeof(stacks[0])];
 	unsigned count = sizeof(stacks) / sizeof(stacks[0]);
 
+	if (name_bytes >= sizeof(name))
+		return tp_fail(error, -ENOENT, "unknown stack '%s'; `weir stacks` lists all", spec);
+	snprintf(name, sizeof(name), "%.*s", (int)name_bytes, spec);
 	for (unsigned i = 0; i < count; i++)
 		names[i] = stacks[i].name;
 	return tp_fail(error, -ENOENT,
@@ -64,26 +71,37 @@ static int fail_unknown(const char *name, struct tp_error *error)
 		       nearest_of(name, names, count));
 }
 
-int stack_find(const char *spec, const struct stack **stack_out, const char **device_out,
-	       struct tp_error *error)
+/* The row of a name; built or not. NULL if there is none. */
+static const struct stack *find_row(const char *name, size_t bytes)
 {
-	size_t name_bytes = strcspn(spec, "@");
-	const char *device = spec[name_bytes] ? spec + name_bytes + 1 : "";
-	char name[32];
+	for (unsigned i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
+		if (strlen(stacks[i].name) == bytes && strncmp(stacks[i].name, name, bytes) == 0)
+			return &stacks[i];
+	return NULL;
+}
 
-	if (name_bytes >= sizeof(name))
-		return tp_fail(error, -ENOENT, "unknown stack '%s'; `weir stacks` lists all", spec);
-	memcpy(name, spec, name_bytes);
-	name[name_bytes] = '\0';
-	for (unsigned i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++) {
-		if (strcmp(stacks[i].name, name) != 0)
-			continue;
-		if (!stacks[i].ops)
-			return tp_fail(error, -ENOTSUP, "the stack '%s' is absent: %s", name,
-				       stacks[i].absent);
-		*stack_out = &stacks[i];
-		*device_out = device;
-		return 0;
-	}
-	return fail_unknown(name, error);
+int stack_find(const char *spec, struct stack_choice *choice_out, struct tp_error *error)
+{
+	size_t name_bytes = strcspn(spec, "@,");
+	const char *device = spec + name_bytes + (spec[name_bytes] == '@');
+	size_t device_bytes = strcspn(device, ",");
+	const char *options = device + device_bytes + (device[device_bytes] == ',');
+	struct stack_choice choice = {.stack = find_row(spec, name_bytes)};
+	int code;
+
+	if (!choice.stack)
+		return fail_unknown(spec, name_bytes, error);
+	if (!choice.stack->ops)
+		return tp_fail(error, -ENOTSUP, "the stack '%s' is absent: %s", choice.stack->name,
+			       choice.stack->absent);
+	if (device_bytes >= sizeof(choice.device))
+		return tp_fail(error, -EINVAL,
+			       "the stack '%s': a device of %zu characters; %zu "
+			       "are possible",
+			       choice.stack->name, device_bytes, sizeof(choice.device) - 1);
+	memcpy(choice.device, device, device_bytes);
+	code = tp_options_parse(choice.stack->ops, options, choice.options, error);
+	if (code == 0)
+		*choice_out = choice;
+	return code;
 }

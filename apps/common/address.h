@@ -1,5 +1,5 @@
 /*
- * address: IPv4 endpoints and subnets in words; multicast and the limited broadcast are refused.
+ * address: endpoints and subnets in words; multicast and the limited broadcast are refused.
  *
  * Plane: setup. Parsers return 0, or -EINVAL with the output untouched.
  */
@@ -16,7 +16,10 @@ struct subnet {
 	uint8_t prefix_bits;
 };
 
-/* "127.0.0.1:7878"; the port is 1 to 65535, the address no multicast or broadcast one. */
+/*
+ * "127.0.0.1:7878", "[::1]:7878", "[fe80::1%eth0]:7878" or "unix:/run/a.sock"; the port is 1 to
+ * 65535, the address no multicast or broadcast one, the path absolute.
+ */
 int address_parse_endpoint(const char *text, struct tp_addr *addr_out);
 
 /*

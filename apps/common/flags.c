@@ -4,7 +4,7 @@
 #include "apps/common/cpus.h"
 #include "apps/common/exit.h"
 #include "apps/common/json.h"
-#include "apps/common/units.h"
+#include "dataplane/core/units.h"
 #include "dataplane/core/check.h"
 #include "dataplane/core/nearest.h"
 
@@ -96,8 +96,9 @@ const struct flag_kind flag_choice = {.parse = parse_choice};
 const struct flag_kind flag_cpus = {
 	.metavar = "LIST", .accepts = "CPUs, each once, like 0,2-3", .parse = parse_cpus};
 const struct flag_kind flag_endpoint = {
-	.metavar = "IP:PORT",
-	.accepts = "an IPv4 address and a port, like 127.0.0.1:7878 (no multicast, no broadcast)",
+	.metavar = "IP:PORT|unix:PATH",
+	.accepts = "an endpoint: 127.0.0.1:7878, [::1]:7878, [fe80::1%eth0]:7878 or unix:/PATH (no "
+		   "multicast, no broadcast)",
 	.parse = parse_endpoint};
 const struct flag_kind flag_subnet = {
 	.metavar = "IP/LEN",

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-const char *const stack_wait_names[] = {"default", "block", "spin", NULL};
+const char stack_wait_usage[] = "default, block, spin or adaptive[:T] (spin for T, then block)";
 const char *const stack_hugepages_names[] = {"yes", "no", "auto", NULL};
 
 static bool can(const struct stack_options *options, uint32_t capability)
@@ -19,16 +19,41 @@ static bool can(const struct stack_options *options, uint32_t capability)
 	return (options->stack->ops->capabilities & capability) != 0;
 }
 
+int stack_wait_judge(const char *name)
+{
+	struct wait ignored;
+
+	return strcmp(name, "default") == 0 ? 0 : wait_parse(name, &ignored);
+}
+
+static int parse_wait(const struct flag *flag, const char *text)
+{
+	if (stack_wait_judge(text) < 0)
+		return -EINVAL;
+	*(const char **)flag->value = text;
+	return 0;
+}
+
+const struct flag_kind flag_wait = {.metavar = "default|block|spin|adaptive[:T]",
+				    .accepts = stack_wait_usage,
+				    .parse = parse_wait};
+
+int stack_wait_resolve(const struct stack *stack, const char *name, struct wait *wait_out)
+{
+	if (strcmp(name, "default") != 0)
+		return wait_parse(name, wait_out);
+	*wait_out = (struct wait){.kind = stack->spins ? WAIT_SPIN : WAIT_BLOCK};
+	return 0;
+}
+
 static int resolve_wait(struct stack_options *options, struct flags *flags, struct tp_error *error)
 {
-	if (options->wait == STACK_WAIT_BLOCK && !can(options, TP_CAN_BLOCK))
+	stack_wait_resolve(options->stack, options->wait_name, &options->wait);
+	if (options->wait.kind != WAIT_SPIN && !can(options, TP_CAN_BLOCK))
 		return tp_fail(error, -EINVAL,
 			       "the stack '%s' cannot block; use --wait spin or default",
 			       options->stack->name);
-	options->block = options->wait == STACK_WAIT_BLOCK ||
-			 (options->wait == STACK_WAIT_DEFAULT && can(options, TP_CAN_BLOCK));
-	flags_resolve(flags, "wait",
-		      stack_wait_names[options->block ? STACK_WAIT_BLOCK : STACK_WAIT_SPIN]);
+	flags_resolve(flags, "wait", wait_print(&options->wait, options->wait_text));
 	return 0;
 }
 
@@ -72,19 +97,31 @@ static void raise_descriptor_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void take_choice(struct stack_options *options, const struct stack_choice *choice)
+{
+	const char *device = choice->device;
+
+	options->stack = choice->stack;
+	if (!device[0] && choice->stack->device_default)
+		device = choice->stack->device_default;
+	snprintf(options->device, sizeof(options->device), "%s", device);
+	memcpy(options->options, choice->options, sizeof(options->options));
+}
+
 int stack_resolve(struct stack_options *options, struct flags *flags, bool from_the_end,
 		  struct tp_error *error)
 {
-	int rc = stack_find(options->spec, &options->stack, &options->device, error);
+	struct stack_choice choice;
+	int rc = stack_find(options->spec, &choice, error);
 
+	if (rc == 0)
+		take_choice(options, &choice);
 	if (rc == 0)
 		rc = resolve_workers(options, flags, from_the_end, error);
 	if (rc == 0)
 		rc = resolve_wait(options, flags, error);
 	if (rc < 0)
 		return rc;
-	if (options->device[0] == '\0' && options->stack->device_default)
-		options->device = options->stack->device_default;
 	resolve_hugepages(options, flags);
 	raise_descriptor_limit();
 	if (getrandom(options->secret, sizeof(options->secret), 0) != sizeof(options->secret))
@@ -139,9 +176,35 @@ int stack_open(const struct stack_options *options, uint16_t index, bool server,
 		.worker = index,
 		.workers = (uint16_t)options->workers,
 		.secret = options->secret,
+		.options = options->options,
 	};
 
 	return options->stack->ops->open(&config, tp_out, error);
+}
+
+json_t *stack_options_to_json(const struct stack_options *options)
+{
+	const struct tp_ops *ops = options->stack->ops;
+	json_t *object = json_object();
+	char text[TP_OPTION_TEXT];
+
+	for (unsigned i = 0; i < ops->option_count; i++)
+		json_object_set_new(
+			object, ops->options[i].name,
+			json_text(tp_option_print(&ops->options[i], options->options[i], text)));
+	return object;
+}
+
+json_t *stack_features_to_json(const struct tp_ops *ops)
+{
+	struct tp_feature features[TP_FEATURES_MAX];
+	json_t *object = json_object();
+	struct tp_error ignored;
+	int count = ops->probe ? ops->probe(features, TP_FEATURES_MAX, &ignored) : 0;
+
+	for (int i = 0; i < count; i++)
+		json_object_set_new(object, features[i].name, json_boolean(features[i].present));
+	return object;
 }
 
 json_t *stack_capabilities_to_json(uint32_t capabilities)

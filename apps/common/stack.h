@@ -13,11 +13,11 @@
 #include "apps/common/address.h"
 #include "apps/common/cpus.h"
 #include "apps/common/flags.h"
+#include "dataplane/pipeline/wait.h"
 #include "stacks/registry.h"
 
 #include <jansson.h>
 
-enum stack_wait { STACK_WAIT_DEFAULT, STACK_WAIT_BLOCK, STACK_WAIT_SPIN };
 enum stack_hugepages { STACK_HUGEPAGES_YES, STACK_HUGEPAGES_NO, STACK_HUGEPAGES_AUTO };
 
 enum {
@@ -33,20 +33,33 @@ struct stack_options {
 	struct subnet address;
 	uint32_t workers; /* 0: as many as --cpus names, or 1 */
 	struct cpus cpus_wanted;
-	unsigned wait;	    /* enum stack_wait */
-	unsigned hugepages; /* enum stack_hugepages */
+	const char *wait_name; /* "default", or what wait_parse takes */
+	unsigned hugepages;    /* enum stack_hugepages */
 	/* by stack_resolve */
 	const struct stack *stack;
-	const char *device; /* what follows '@', or the stack's default; lent */
-	struct cpus cpus;   /* one a worker */
-	bool block;
+	char device[STACK_DEVICE_BYTES];  /* what follows '@', or the stack's default */
+	uint64_t options[TP_OPTIONS_MAX]; /* in the order of the stack's table */
+	struct cpus cpus;		  /* one a worker */
+	struct wait wait;
+	char wait_text[WAIT_TEXT];
 	bool uses_hugepages; /* means something only where TP_NEEDS_HUGEPAGES */
 	uint8_t secret[STACK_SECRET_BYTES];
 	char workers_text[16];
 	char cpus_text[CPUS_TEXT_BYTES];
 };
 
-extern const char *const stack_wait_names[];
+/* What a wait may be called, for messages. */
+extern const char stack_wait_usage[];
+
+/* Whether `name` is "default" or what wait_parse takes: 0 or -EINVAL. */
+int stack_wait_judge(const char *name);
+
+/* What a wait becomes on a stack; "default" is as the stack is used. 0, or -EINVAL. */
+int stack_wait_resolve(const struct stack *stack, const char *name, struct wait *wait_out);
+
+/* A wait by name; the value is a const char *. */
+extern const struct flag_kind flag_wait;
+
 extern const char *const stack_hugepages_names[];
 
 /* The rows that serve and load share; `options` is a struct stack_options *. */
@@ -55,7 +68,7 @@ extern const char *const stack_hugepages_names[];
 	 .kind = &flag_text,                                                                      \
 	 .value = &(options)->spec,                                                               \
 	 .initial = "epoll",                                                                      \
-	 .about = "the stack, STACK or STACK@DEVICE; `weir stacks` lists them"},                  \
+	 .about = "STACK[@DEVICE][,OPTION=VALUE]...; `weir stacks` lists them"},                  \
 		{.name = "address",                                                               \
 		 .kind = &flag_subnet,                                                            \
 		 .value = &(options)->address,                                                    \
@@ -71,11 +84,10 @@ extern const char *const stack_hugepages_names[];
 		 .value = &(options)->cpus_wanted,                                                \
 		 .about = "the workers' CPUs (default: from the process's affinity)"},            \
 		{.name = "wait",                                                                  \
-		 .kind = &flag_choice,                                                            \
-		 .value = &(options)->wait,                                                       \
-		 .choices = stack_wait_names,                                                     \
+		 .kind = &flag_wait,                                                              \
+		 .value = &(options)->wait_name,                                                  \
 		 .initial = "default",                                                            \
-		 .about = "how an idle worker waits; default: block where the stack can"},        \
+		 .about = "how an idle worker waits; default: as the stack is used, see stacks"}, \
 	{                                                                                         \
 		.name = "hugepages", .kind = &flag_choice, .value = &(options)->hugepages,        \
 		.choices = stack_hugepages_names, .initial = "yes",                               \
@@ -102,6 +114,12 @@ int stack_check_descriptors(const struct stack_options *options, bool server, ui
  */
 int stack_open(const struct stack_options *options, uint16_t index, bool server,
 	       const struct tp_limits *limits, struct tp **tp_out, struct tp_error *error);
+
+/* {OPTION: "VALUE", ...} as they are effective. */
+json_t *stack_options_to_json(const struct stack_options *options);
+
+/* {FEATURE: true or false, ...} of this host; empty if the stack needs nothing special. */
+json_t *stack_features_to_json(const struct tp_ops *ops);
 
 /* ["can_block", ...] */
 json_t *stack_capabilities_to_json(uint32_t capabilities);

@@ -103,10 +103,10 @@ static void idle(struct run *run)
 /* How long the next turn may sleep: little where a mark, not a response, is awaited. */
 static uint64_t wait_of(const struct run *run)
 {
-	if (!run->own->options->stack.block)
-		return 0;
-	return run->stage == GENERATOR_RUNNING || run->stage == GENERATOR_DRAINING ? WORKER_WAIT_NS
-										   : MARK_WAIT_NS;
+	bool responses = run->stage == GENERATOR_RUNNING || run->stage == GENERATOR_DRAINING;
+
+	return wait_ns(&run->own->options->stack.wait, client_busy(run->client),
+		       responses ? WORKER_WAIT_NS : MARK_WAIT_NS);
 }
 
 static void generate(struct run *run)

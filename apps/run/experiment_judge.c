@@ -1,6 +1,6 @@
 #include "apps/run/experiment_judge.h"
 
-#include "apps/common/units.h"
+#include "dataplane/core/units.h"
 #include "apps/run/place.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/nearest.h"

@@ -20,8 +20,10 @@ static const struct link links[LINK_COUNT] = {
 
 const struct link *link_find(const char *name)
 {
+	size_t bytes = strcspn(name, ",");
+
 	for (unsigned i = 0; i < LINK_COUNT; i++)
-		if (strcmp(links[i].name, name) == 0)
+		if (strlen(links[i].name) == bytes && strncmp(links[i].name, name, bytes) == 0)
 			return &links[i];
 	return NULL;
 }
@@ -34,16 +36,4 @@ const char *const *link_names(unsigned *count_out)
 		names[i] = links[i].name;
 	*count_out = LINK_COUNT;
 	return names;
-}
-
-int link_capabilities(const struct link *link, uint32_t *capabilities_out, struct tp_error *error)
-{
-	const struct stack *stack;
-	const char *device;
-	int code = stack_find(link->name, &stack, &device, error);
-
-	if (code < 0)
-		return code;
-	*capabilities_out = stack->ops->capabilities;
-	return 0;
 }

@@ -25,16 +25,10 @@ struct link {
 	bool socket_file; /* the device is reached by a path, which follows its name after ':' */
 };
 
-/* The link of that name, or NULL. */
+/* The link of a stack's spec, with options or not (`uring@loopback,sqpoll=on`), or NULL. */
 const struct link *link_find(const char *name);
 
 /* All names, for messages and for nearest_of; `count_out` gets their number. */
 const char *const *link_names(unsigned *count_out);
-
-/*
- * What the link's stack can do (enum tp_capability). 0; or -ENOTSUP with the reason when this build
- * lacks it.
- */
-int link_capabilities(const struct link *link, uint32_t *capabilities_out, struct tp_error *error);
 
 #endif

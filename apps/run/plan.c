@@ -5,6 +5,7 @@
 #include "dataplane/core/clock.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
+#include "stacks/registry.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -97,12 +98,14 @@ static void name_variant(const struct experiment *experiment, const struct cell 
 }
 
 /* Replaces what was left to the program by what it becomes, the same for both sides. */
-static void resolve_cell(struct cell *cell, uint32_t capabilities, const struct plan_ground *ground)
+static void resolve_cell(struct cell *cell, const struct stack *stack,
+			 const struct plan_ground *ground)
 {
 	struct setting_value *of = cell->of;
+	uint32_t capabilities = stack->ops->capabilities;
 
 	if (strcmp(of[SETTING_WAIT].word, "default") == 0)
-		of[SETTING_WAIT].word = capabilities & TP_CAN_BLOCK ? "block" : "spin";
+		of[SETTING_WAIT].word = stack->spins ? "spin" : "block";
 	if (strcmp(of[SETTING_HANDLER].word, "echo") == 0)
 		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
 	if (capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "auto") == 0)
@@ -111,10 +114,13 @@ static void resolve_cell(struct cell *cell, uint32_t capabilities, const struct 
 }
 
 /* What the cell's stack cannot do, or not on this host. 0, or -EINVAL with `error` filled. */
-static int judge_stack(const struct plan_cell *cell, uint32_t capabilities,
+static int judge_stack(const struct plan_cell *cell, const struct stack *stack,
 		       const struct plan_ground *ground, struct tp_error *error)
 {
 	const struct setting_value *of = cell->cell.of;
+	uint32_t capabilities = stack->ops->capabilities;
+	bool blocks = strcmp(of[SETTING_WAIT].word, "spin") != 0 &&
+		      strcmp(of[SETTING_WAIT].word, "default") != 0;
 	unsigned workers = of[SETTING_WORKERS].number, workers_max = cell->link->workers_max;
 	bool wants_hugepages =
 		capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "yes") == 0;
@@ -125,12 +131,12 @@ static int judge_stack(const struct plan_cell *cell, uint32_t capabilities,
 			"%s has at most %u worker in a process, not %u; set \"workers\" to %u, "
 			"or exclude it",
 			cell->link->name, workers_max, workers, workers_max);
-	if (strcmp(of[SETTING_WAIT].word, "block") == 0 && !(capabilities & TP_CAN_BLOCK))
+	if (blocks && !(capabilities & TP_CAN_BLOCK))
 		return tp_fail(
 			error, -EINVAL,
-			"%s cannot wait by `block`; set \"wait\" to \"spin\" or \"default\", or "
+			"%s cannot wait by `%s`; set \"wait\" to \"spin\" or \"default\", or "
 			"exclude it",
-			cell->link->name);
+			cell->link->name, of[SETTING_WAIT].word);
 	if (wants_hugepages && ground->hugepages_free_mib < HUGEPAGES_NEEDED_MIB)
 		return tp_fail(error, -EINVAL,
 			       "hugepages are to be used, but %lu MiB of the %d MiB that server "
@@ -165,20 +171,19 @@ static int ground_cell(struct plan_cell *cell, const struct plan_ground *ground,
 {
 	const struct setting_value *of = cell->cell.of;
 	unsigned workers = of[SETTING_WORKERS].number;
-	uint32_t capabilities = 0;
-	int code;
+	struct stack_choice choice;
+	int code = stack_find(of[SETTING_STACK].word, &choice, error);
 
 	cell->link = link_find(of[SETTING_STACK].word);
-	code = link_capabilities(cell->link, &capabilities, error);
 	if (code == 0)
-		code = judge_stack(cell, capabilities, ground, error);
+		code = judge_stack(cell, choice.stack, ground, error);
 	if (code == 0)
 		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
 	if (code == 0)
 		code = judge_cell(&cell->cell, error);
 	if (code < 0)
 		return code;
-	resolve_cell(&cell->cell, capabilities, ground);
+	resolve_cell(&cell->cell, choice.stack, ground);
 	return 0;
 }
 
@@ -264,6 +269,21 @@ static void add_setting(json_t *argv, const char *flag, const struct cell *cell,
 		add_text(argv, "%u", cell->of[id].number);
 }
 
+/* The stack with its options, and the sample's own socket file if its device is one. */
+static void add_stack(json_t *argv, const struct plan_sample *sample,
+		      const struct plan_ground *ground)
+{
+	const struct plan_cell *cell = sample->cell;
+	const char *spec = cell->cell.of[SETTING_STACK].word;
+	const char *options = spec + strlen(cell->link->name);
+
+	if (cell->link->socket_file)
+		add_text(argv, "%s:%s/%s.sock%s", cell->link->name, ground->socket_folder,
+			 sample->id, options);
+	else
+		add_text(argv, "%s", spec);
+}
+
 /* What both sides are told in the same words: where and how they run, and what is answered. */
 static json_t *begin_argv(const char *verb, const struct plan_sample *sample, const char *address,
 			  const struct cpus *cpus, const struct plan_ground *ground)
@@ -272,11 +292,7 @@ static json_t *begin_argv(const char *verb, const struct plan_sample *sample, co
 	char text[CPUS_TEXT_BYTES];
 	json_t *argv = json_pack("[sss]", "weir", verb, "--stack");
 
-	if (cell->link->socket_file)
-		add_text(argv, "%s:%s/%s.sock", cell->link->name, ground->socket_folder,
-			 sample->id);
-	else
-		add_text(argv, "%s", cell->link->name);
+	add_stack(argv, sample, ground);
 	if (address)
 		add_flag(argv, "address", address);
 	add_setting(argv, "workers", &cell->cell, SETTING_WORKERS);

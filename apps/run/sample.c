@@ -387,8 +387,12 @@ static void remove_socket(const struct plan_sample *sample)
 		const char *text = json_string_value(argument);
 		const char *path = sample->cell->link->socket_file ? strchr(text, ':') : NULL;
 
-		if (path && path[1] == '/')
-			unlink(path + 1);
+		char file[PATH_MAX];
+
+		if (!path || path[1] != '/')
+			continue;
+		snprintf(file, sizeof(file), "%.*s", (int)strcspn(path + 1, ","), path + 1);
+		unlink(file);
 	}
 }
 

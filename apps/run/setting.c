@@ -68,7 +68,7 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_REFILL] = {"refill", SETTING_IS_WORD, .fallback.word = "window", .mark = "",
 			    .words = client_refill_names, .accepted = "each or window"},
 	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
-			  .words = stack_wait_names, .accepted = "default, block or spin"},
+			  .judge = stack_wait_judge, .accepted = stack_wait_usage},
 	[SETTING_HANDLER] = {"handler", SETTING_IS_WORD, .fallback.word = "respond", .mark = "",
 			     .judge = judge_handler, .accepted = handler_usage},
 	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",

@@ -77,7 +77,9 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));
 	json_object_set_new(object, "handler", json_text(options->handler_name));
 	json_object_set_new(object, "response_bytes", json_integer(options->response_bytes));
-	json_object_set_new(object, "wait", json_text(stack->block ? "block" : "spin"));
+	json_object_set_new(object, "wait", json_text(stack->wait_text));
+	json_object_set_new(object, "options", stack_options_to_json(stack));
+	json_object_set_new(object, "features", stack_features_to_json(stack->stack->ops));
 	json_object_set_new(object, "hugepages", stack_hugepages_to_json(stack));
 	json_object_set_new(object, "capabilities",
 			    stack_capabilities_to_json(stack->stack->ops->capabilities));

@@ -22,17 +22,22 @@ static void answer_if_asked(struct serve_worker *own, const struct server *serve
 	}
 }
 
+static void take_turn(const struct serve_worker *own, struct server *server)
+{
+	server_turn(server, wait_ns(&own->options->stack.wait, &server_counters(server)->busy,
+				    WORKER_WAIT_NS));
+}
+
 /*
  * Serves until told to stop, or the device is gone; then until nothing is left or the bound is
  * reached.
  */
 static void serve(struct serve_worker *own, struct server *server, struct tp *tp)
 {
-	uint64_t wait_ns = own->options->stack.block ? WORKER_WAIT_NS : 0;
 	uint64_t deadline_ns;
 
 	while (!worker_stopping(&own->worker) && !tp->device_gone) {
-		server_turn(server, wait_ns);
+		take_turn(own, server);
 		answer_if_asked(own, server, tp);
 	}
 	own->device_gone = tp->device_gone;
@@ -41,7 +46,7 @@ static void serve(struct serve_worker *own, struct server *server, struct tp *tp
 	deadline_ns = clock_now_ns() + SERVE_DRAIN_NS;
 	server_drain(server);
 	while (!server_idle(server) && clock_now_ns() < deadline_ns) {
-		server_turn(server, wait_ns);
+		take_turn(own, server);
 		answer_if_asked(own, server, tp);
 	}
 	own->drained = server_idle(server);

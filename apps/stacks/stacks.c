@@ -5,6 +5,24 @@
 #include "apps/weir/verbs.h"
 #include "stacks/registry.h"
 
+/* {OPTION: {"initial": "on", "accepted": "off or on", "about": "..."}, ...} */
+static json_t *options_to_json(const struct tp_ops *ops)
+{
+	char initial[TP_OPTION_TEXT], accepted[128];
+	json_t *object = json_object();
+
+	for (unsigned i = 0; i < ops->option_count; i++) {
+		const struct tp_option *option = &ops->options[i];
+
+		tp_option_print(option, option->initial, initial);
+		tp_option_accepted(option, accepted);
+		json_object_set_new(object, option->name,
+				    json_pack("{ss ss ss}", "initial", initial, "accepted",
+					      accepted, "about", option->about));
+	}
+	return object;
+}
+
 static json_t *stack_to_json(const struct stack *stack)
 {
 	json_t *object = json_object();
@@ -14,11 +32,15 @@ static json_t *stack_to_json(const struct stack *stack)
 	json_object_set_new(object, "absent", json_text(stack->absent));
 	json_object_set_new(object, "devices", json_text(stack->devices));
 	json_object_set_new(object, "about", json_text(stack->about));
-	if (stack->ops)
+	json_object_set_new(object, "wait_default", json_text(stack->spins ? "spin" : "block"));
+	if (stack->ops) {
+		json_object_set_new(object, "features", stack_features_to_json(stack->ops));
+		json_object_set_new(object, "options", options_to_json(stack->ops));
 		json_object_set_new(object, "capabilities",
 				    stack_capabilities_to_json(stack->ops->capabilities));
-	else
+	} else {
 		json_set_unknown(object, "capabilities", stack->absent);
+	}
 	return object;
 }
 
@@ -31,6 +53,41 @@ static void print_json(const struct stack *stacks, unsigned count)
 	json_object_set_new(object, "schema", json_text("weir.stacks/1"));
 	json_object_set_new(object, "stacks", list);
 	json_print_line(stdout, "", object);
+}
+
+/* What this host lacks of what the stack makes use of. */
+static void print_features(const struct tp_ops *ops)
+{
+	struct tp_feature features[TP_FEATURES_MAX];
+	struct tp_error error;
+	int count = ops->probe ? ops->probe(features, TP_FEATURES_MAX, &error) : 0;
+
+	if (count < 0)
+		printf("         cannot work on this host: %s\n", error.text);
+	if (count <= 0)
+		return;
+	printf("         this host has:");
+	for (int i = 0; i < count; i++)
+		if (features[i].present)
+			printf(" %s", features[i].name);
+	printf("\n");
+	for (int i = 0; i < count; i++)
+		if (!features[i].present)
+			printf("         this host lacks %s: %s\n", features[i].name,
+			       features[i].absent);
+}
+
+static void print_options(const struct tp_ops *ops)
+{
+	char initial[TP_OPTION_TEXT], accepted[128];
+
+	for (unsigned i = 0; i < ops->option_count; i++) {
+		const struct tp_option *option = &ops->options[i];
+
+		printf("         option %s=%s: %s (%s)\n", option->name,
+		       tp_option_print(option, option->initial, initial), option->about,
+		       tp_option_accepted(option, accepted));
+	}
 }
 
 static void print_stack(const struct stack *stack)
@@ -49,8 +106,12 @@ static void print_stack(const struct stack *stack)
 	json_array_foreach(names, i, name) printf(" %s", json_string_value(name));
 	json_decref(names);
 	printf("\n");
+	printf("         waits by %s unless told otherwise\n",
+	       stack->spins ? "spinning" : "blocking");
 	if (stack->devices[0])
 		printf("         devices: %s\n", stack->devices);
+	print_features(stack->ops);
+	print_options(stack->ops);
 }
 
 int verb_stacks(int argc, char **argv)

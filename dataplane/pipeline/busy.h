@@ -17,7 +17,8 @@
 #include <stdint.h>
 
 struct busy {
-	uint64_t end_ns; /* end of the last turn; 0 before the first */
+	uint64_t end_ns;   /* end of the last turn; 0 before the first */
+	uint64_t moved_ns; /* end of the last turn that moved something */
 	uint64_t turns;
 	uint64_t busy_turns;
 	uint64_t busy_ns;
@@ -37,6 +38,7 @@ static inline void busy_account(struct busy *busy, const struct tp_turn *turn)
 	if (turn->moved) {
 		busy->busy_turns++;
 		busy->busy_ns += spent_ns;
+		busy->moved_ns = now_ns;
 	} else {
 		busy->empty_ns += spent_ns;
 	}

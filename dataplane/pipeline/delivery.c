@@ -1,24 +1,19 @@
 #include "dataplane/pipeline/delivery.h"
 
 #include "dataplane/core/limits.h"
+#include "dataplane/core/units.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-const char delivery_usage[] = "immediate, coalesce or flush-at:N (N bytes)";
+const char delivery_usage[] = "immediate, coalesce or flush-at:N (N bytes, like 2048 or 2KiB)";
 
-/* A decimal number in [1, max], nothing around it; 0 if it is not one. */
+/* A size in [1, max]; 0 if it is not one. */
 static uint32_t parse_bytes(const char *text, uint32_t max)
 {
-	char *end;
-	unsigned long value;
+	uint64_t bytes;
 
-	if (*text < '0' || *text > '9')
-		return 0;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	return errno || *end || value > max ? 0 : (uint32_t)value;
+	return units_parse_bytes(text, max, &bytes) < 0 ? 0 : (uint32_t)bytes;
 }
 
 int delivery_parse(const char *name, struct delivery *delivery_out)

@@ -1,5 +1,6 @@
 #include "dataplane/transport/transport.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -30,11 +31,16 @@ const char *tp_counter_name(enum tp_counter counter)
 	return counter < TP_COUNTER_COUNT ? names[counter] : "unknown";
 }
 
-const char *tp_addr_print(const struct tp_addr *addr, char text[TP_ADDR_TEXT])
+int tp_family_check(const struct tp_ops *ops, const struct tp_addr *addr, struct tp_error *error)
 {
-	snprintf(text, TP_ADDR_TEXT, "%u.%u.%u.%u:%u", addr->ip >> 24, addr->ip >> 16 & 255,
-		 addr->ip >> 8 & 255, addr->ip & 255, addr->port);
-	return text;
+	char text[TP_ADDR_TEXT];
+
+	if (ops->families >> addr->family & 1)
+		return 0;
+	return tp_fail(error, -EAFNOSUPPORT,
+		       "%s: the stack '%s' has no %s; take an address of "
+		       "another kind, or a stack that has (`weir stacks`)",
+		       tp_addr_print(addr, text), ops->name, tp_family_name(addr->family));
 }
 
 unsigned tp_details_copy(const struct tp_detail *table, unsigned count,

@@ -51,7 +51,9 @@
 #define WEIR_TRANSPORT_H
 
 #include "dataplane/core/span.h"
+#include "dataplane/transport/addr.h"
 #include "dataplane/transport/counters.h"
+#include "dataplane/transport/option.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,12 +95,6 @@ enum tp_capability {
 /* poll: sleep without a bound. */
 #define TP_WAIT_FOREVER UINT64_MAX
 
-/* An IPv4 endpoint. */
-struct tp_addr {
-	uint32_t ip; /* host order */
-	uint16_t port;
-};
-
 /*
  * Why a setup call failed, in words for the user: what, where, what to do. Filled on failure only.
  */
@@ -127,6 +123,8 @@ struct tp_config {
 	uint16_t workers;
 	void *shared; /* what the instances of one process share (memory: its struct memory_net) */
 	const uint8_t *secret; /* 16 random bytes: initial sequence numbers and table hashing */
+	const uint64_t
+		*options; /* a value for each of tp_ops.options; NULL: as they are initially */
 };
 
 /* An instance; stacks embed it first. */
@@ -168,16 +166,23 @@ struct tp_detail {
 
 struct tp_ops {
 	const char *name;
-	uint32_t capabilities;	 /* enum tp_capability */
+	uint32_t capabilities; /* enum tp_capability */
+	uint32_t families;     /* bit (1 << enum tp_family) for each it can listen and connect to */
 	uint64_t counters_known; /* bit (1 << enum tp_counter) for each counter this stack keeps */
+	const struct tp_option *options; /* what it can be told; NULL if nothing */
+	unsigned option_count;
 
+	/*
+	 * Looks which features this host has, at most `room`, and returns their number; or a
+	 * negative errno with `error` filled when the stack cannot work here at all. NULL: it needs
+	 * nothing special.
+	 */
+	int (*probe)(struct tp_feature *features_out, unsigned room, struct tp_error *error);
 	/* Makes an instance on the calling thread. 0, or negative errno with `error` filled. */
 	int (*open)(const struct tp_config *config, struct tp **tp_out, struct tp_error *error);
 	/* Accepts connections to `addr`. 0, or -EADDRINUSE and others with `error` filled. */
 	int (*listen)(struct tp *tp, const struct tp_addr *addr, struct tp_error *error);
-	/*
-	 * Begins a connection; CONNECTED or CLOSED tells how it ended. `user` becomes conn->user.
-	 */
+	/* Begins a connection; CONNECTED or CLOSED tells how. `user` becomes conn->user. */
 	int (*connect)(struct tp *tp, const struct tp_addr *addr, void *user,
 		       struct tp_conn **conn_out, struct tp_error *error);
 	/* Ends everything, resetting what is still open; no events follow. */
@@ -200,16 +205,10 @@ struct tp_ops {
 	/* Gives the first `bytes` back; no more than what the last peek lent. */
 	void (*consume)(struct tp *tp, struct tp_conn *conn, size_t bytes);
 
-	/*
-	 * Lends send memory of exactly `bytes` (1 to limits.send_bytes) in 1 or 2 rooms, or returns
-	 * 0.
-	 */
+	/* Lends exactly `bytes` (1 to limits.send_bytes) in 1 or 2 rooms, or returns 0. */
 	unsigned (*reserve)(struct tp *tp, struct tp_conn *conn, size_t bytes,
 			    struct room rooms[2]);
-	/*
-	 * The first `bytes` of what was lent are to be sent; at most what was reserved. Cannot
-	 * fail.
-	 */
+	/* The first `bytes` of what was reserved are to be sent. Cannot fail. */
 	void (*commit)(struct tp *tp, struct tp_conn *conn, size_t bytes);
 	/* Emits what is committed as one write, as far as the peer's window allows. */
 	void (*flush)(struct tp *tp, struct tp_conn *conn);
@@ -233,11 +232,15 @@ struct tp_ops {
 /* The word for a reason, e.g. "reset". */
 const char *tp_reason_name(enum tp_reason reason);
 
-/* "a.b.c.d:port" and its end. */
-enum { TP_ADDR_TEXT = 22 };
+/* 0 if the stack knows the address's family; else -EAFNOSUPPORT with `error` filled. */
+int tp_family_check(const struct tp_ops *ops, const struct tp_addr *addr, struct tp_error *error);
 
-/* Prints an endpoint; returns `text`. */
-const char *tp_addr_print(const struct tp_addr *addr, char text[TP_ADDR_TEXT]);
+/* The value of the option at `index` of the stack's table. */
+static inline uint64_t tp_option_of(const struct tp_ops *ops, const struct tp_config *config,
+				    unsigned index)
+{
+	return config->options ? config->options[index] : ops->options[index].initial;
+}
 
 /* Answers tp_ops.details from a stack's table of `count`. */
 unsigned tp_details_copy(const struct tp_detail *table, unsigned count,

@@ -150,8 +150,10 @@ static int dpdk_listen(struct tp *tp, const struct tp_addr *addr, struct tp_erro
 {
 	struct dpdk *dpdk = dpdk_of(tp);
 	char text[TP_ADDR_TEXT];
-	int failure;
+	int failure = tp_family_check(&dpdk_ops, addr, error);
 
+	if (failure)
+		return failure;
 	if (addr->ip != 0 && addr->ip != dpdk->ip)
 		return tp_fail(error, -EADDRNOTAVAIL,
 			       "cannot listen on %s: that is not this stack's address; listen on "
@@ -190,8 +192,10 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 	struct utcp_conn *handle;
 	struct dpdk_conn *conn;
 	char text[TP_ADDR_TEXT];
-	int failure = find_link(dpdk, error);
+	int failure = tp_family_check(&dpdk_ops, addr, error);
 
+	if (!failure)
+		failure = find_link(dpdk, error);
 	if (failure)
 		return failure;
 	dpdk->now_ns = clock_now_ns();
@@ -238,6 +242,7 @@ static void dpdk_close(struct tp *tp)
 const struct tp_ops dpdk_ops = {
 	.name = "dpdk",
 	.capabilities = TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
+	.families = 1 << TP_IPV4,
 	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
 			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
 			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |

@@ -57,7 +57,7 @@ static struct ep *make_instance(const struct tp_config *config)
 		return NULL;
 	ep->base.ops = &epoll_ops;
 	ep->epoll_fd = -1;
-	ep->share = config->workers > 1;
+	ep->settings = socket_settings_of(&epoll_ops, config);
 	ep->limits = config->limits;
 	list_init(&ep->ready);
 	list_init(&ep->marked);
@@ -107,17 +107,17 @@ static int ep_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error 
 	if (ep->listener_count == SOCKET_LISTENERS)
 		return tp_fail(error, -ENOSPC, "epoll: an instance listens on at most %d addresses",
 			       SOCKET_LISTENERS);
-	fd = socket_listen(addr, ep->share, &ep->counters.syscalls, error);
+	fd = socket_listen(addr, &ep->settings, &ep->counters.syscalls, error);
 	if (fd < 0)
 		return fd;
 	ep->counters.syscalls++;
 	if (epoll_ctl(ep->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0) {
 		code = tp_fail(error, -errno, "epoll: cannot watch a listener: %s",
 			       strerror(errno));
-		close(fd);
+		socket_unlisten(fd, addr, &ep->settings, &ep->counters.syscalls);
 		return code;
 	}
-	ep->listeners[ep->listener_count++] = (struct ep_listener){.fd = fd};
+	ep->listeners[ep->listener_count++] = (struct ep_listener){.fd = fd, .addr = *addr};
 	return 0;
 }
 
@@ -156,7 +156,7 @@ static int ep_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 	if (ep->conns.in_use == ep->limits.conn_max)
 		return tp_fail(error, -ENOBUFS, "epoll: all %u connections are in use; allow more",
 			       ep->limits.conn_max);
-	fd = socket_connect(addr, &verdict, &ep->counters.syscalls, error);
+	fd = socket_connect(addr, &ep->settings, &verdict, &ep->counters.syscalls, error);
 	if (fd < 0)
 		return fd;
 	conn = ep_conn_begin(ep, fd, EP_CONNECTING);
@@ -180,7 +180,8 @@ static void ep_close(struct tp *tp)
 		ep_conn_release(ep, conn);
 	}
 	for (unsigned i = 0; i < ep->listener_count; i++)
-		close(ep->listeners[i].fd);
+		socket_unlisten(ep->listeners[i].fd, &ep->listeners[i].addr, &ep->settings,
+				&ep->counters.syscalls);
 	give_back(ep);
 }
 
@@ -206,9 +207,14 @@ static unsigned ep_details(const struct tp *tp, struct tp_detail *details_out, u
 	return tp_details_copy(details, sizeof(details) / sizeof(details[0]), details_out, room);
 }
 
+static const struct tp_option options[] = {SOCKET_OPTIONS};
+
 const struct tp_ops epoll_ops = {
 	.name = "epoll",
 	.capabilities = TP_CAN_BLOCK | TP_REFUSAL_IS_KNOWN,
+	.families = 1 << TP_IPV4 | 1 << TP_IPV6 | 1 << TP_UNIX,
+	.options = options,
+	.option_count = sizeof(options) / sizeof(options[0]),
 	/*
 	 * copied_bytes stays unknown. We copy nothing ourselves, but the kernel copies each byte
 	 * within the call, where a stack of our own would count it: a 0 here would read as if
@@ -216,11 +222,11 @@ const struct tp_ops epoll_ops = {
 	 * apart by connection for free.
 	 */
 	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
-			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
-			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |
-			  TP_KNOWS(written_bytes) | TP_KNOWS(largest_write_bytes) |
-			  TP_KNOWS(received_bytes) | TP_KNOWS(reserves_refused) |
-			  TP_KNOWS(syscalls),
+			  TP_KNOWS(wait_ns) | TP_KNOWS(wakeups) | TP_KNOWS(accepted) |
+			  TP_KNOWS(accepts_refused) | TP_KNOWS(connected) | TP_KNOWS(closed) |
+			  TP_KNOWS(writes) | TP_KNOWS(written_bytes) |
+			  TP_KNOWS(largest_write_bytes) | TP_KNOWS(received_bytes) |
+			  TP_KNOWS(reserves_refused) | TP_KNOWS(syscalls),
 	.open = ep_open,
 	.listen = ep_listen,
 	.connect = ep_connect,

@@ -61,6 +61,7 @@ struct ep_conn {
 
 struct ep_listener {
 	int fd;
+	struct tp_addr addr;
 	bool waiting;	    /* connections may wait to be accepted */
 	uint64_t resume_ns; /* not before this time */
 };
@@ -81,7 +82,6 @@ struct ep_details {
 struct ep {
 	struct tp base;
 	int epoll_fd;
-	bool share;	/* several workers listen on one address */
 	bool no_pwait2; /* the host lacks epoll_pwait2 */
 	bool moved;	/* bytes or connections moved in this poll */
 	struct list ready;
@@ -90,6 +90,7 @@ struct ep {
 	struct list released; /* their last event was returned by the last poll */
 	struct list live;
 	struct tp_limits limits;
+	struct socket_settings settings;
 	struct slab conns;
 	struct slab rings; /* addressed by the connection's index; never acquired from */
 	unsigned listener_count;

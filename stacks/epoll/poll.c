@@ -95,6 +95,7 @@ static unsigned ask_kernel(struct ep *ep, uint64_t wait_ns, struct tp_turn *turn
 		turn->waited_ns = turn->now_ns - before_ns;
 		ep->counters.waits++;
 		ep->counters.wait_ns += turn->waited_ns;
+		ep->counters.wakeups += count > 0;
 	}
 	return count < 0 ? 0 : (unsigned)count; /* a signal: the caller's loop looks at it */
 }
@@ -174,7 +175,7 @@ static void dispatch(struct ep *ep, const struct epoll_event *event)
 /* --- accepting --- */
 
 /* Takes a new descriptor (moved) in, or turns it away. */
-static void take_accepted(struct ep *ep, int fd)
+static void take_accepted(struct ep *ep, const struct ep_listener *listener, int fd)
 {
 	struct ep_conn *conn = ep_conn_begin(ep, fd, EP_OPEN);
 
@@ -188,6 +189,7 @@ static void take_accepted(struct ep *ep, int fd)
 		ep->counters.accepts_refused++;
 		return;
 	}
+	socket_adopt(fd, &listener->addr, &ep->settings, &ep->counters.syscalls);
 	ep->counters.accepted++;
 	ep_conn_note(ep, conn, TP_ACCEPTED);
 }
@@ -201,7 +203,7 @@ static void accept_batch(struct ep *ep, struct ep_listener *listener, uint64_t n
 		ep->counters.syscalls++;
 		if (fd >= 0) {
 			ep->moved = true;
-			take_accepted(ep, fd);
+			take_accepted(ep, listener, fd);
 			continue;
 		}
 		verdict = socket_accept_verdict(errno);

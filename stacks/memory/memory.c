@@ -260,7 +260,10 @@ static struct memory *find_listener(struct memory_net *net, uint16_t port)
 static int memory_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error *error)
 {
 	struct memory *memory = memory_of(tp);
+	int code = tp_family_check(&memory_ops, addr, error);
 
+	if (code < 0)
+		return code;
 	if (find_listener(memory->net, addr->port))
 		return tp_fail(error, -EADDRINUSE, "memory: port %u is listened to already",
 			       addr->port);
@@ -291,8 +294,11 @@ static int memory_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 {
 	struct memory *memory = memory_of(tp);
 	struct memory *listener = find_listener(memory->net, addr->port);
-	struct memory_conn *conn = conn_create(memory, user);
+	int code = tp_family_check(&memory_ops, addr, error);
+	struct memory_conn *conn = code == 0 ? conn_create(memory, user) : NULL;
 
+	if (code < 0)
+		return code;
 	if (!conn)
 		return tp_fail(error, -ENOBUFS, "memory: all %u connections are in use",
 			       memory->limits.conn_max);
@@ -462,6 +468,7 @@ static void memory_counters(const struct tp *tp, struct tp_counters *counters_ou
 const struct tp_ops memory_ops = {
 	.name = "memory",
 	.capabilities = TP_REFUSAL_IS_KNOWN,
+	.families = 1 << TP_IPV4,
 	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(accepted) |
 			  TP_KNOWS(accepts_refused) | TP_KNOWS(connected) | TP_KNOWS(closed) |
 			  TP_KNOWS(writes) | TP_KNOWS(written_bytes) |

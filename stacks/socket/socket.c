@@ -1,161 +1,109 @@
 #include "stacks/socket/socket.h"
 
-#include "stacks/socket/holder.h"
-
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-int socket_device_check(const char *stack, const char *device, struct tp_error *error)
-{
-	if (!device || !*device || strcmp(device, "loopback") == 0)
-		return 0;
-	return tp_fail(error, -EINVAL,
-		       "the stack '%s' has no device '%s': use '%s' or '%s@loopback', the kernel's "
-		       "routes choose the interface",
-		       stack, device, stack, stack);
-}
+const char *const socket_steer_names[] = {"hash", "port", "cpu", NULL};
 
-static struct sockaddr_in kernel_address(const struct tp_addr *addr)
+struct socket_settings socket_settings_of(const struct tp_ops *ops, const struct tp_config *config)
 {
-	return (struct sockaddr_in){
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(addr->ip),
-		.sin_port = htons(addr->port),
+	return (struct socket_settings){
+		.send_buffer_bytes = (uint32_t)tp_option_of(ops, config, SOCKET_SEND_BUFFER),
+		.recv_buffer_bytes = (uint32_t)tp_option_of(ops, config, SOCKET_RECV_BUFFER),
+		.nodelay = tp_option_of(ops, config, SOCKET_NODELAY),
+		.quickack = tp_option_of(ops, config, SOCKET_QUICKACK),
+		.busy_poll_us = (uint32_t)(tp_option_of(ops, config, SOCKET_BUSY_POLL) / 1000),
+		.steer = (enum socket_steer)tp_option_of(ops, config, SOCKET_STEER),
+		.worker = config->worker,
+		.workers = config->workers,
+		.cpu = config->cpu,
 	};
 }
 
-/* A non-blocking TCP socket, or a negative errno. */
-static int make_socket(uint64_t *calls)
+int socket_device_check(const char *stack, const char *device, struct tp_error *error)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+	if (!device || !*device || strcmp(device, "loopback") == 0 || strcmp(device, "veth") == 0 ||
+	    strncmp(device, "veth:", 5) == 0)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "the stack '%s' has no device '%s': use '%s' or '%s@loopback' (the kernel's "
+		       "routes choose the interface) or '%s@veth'",
+		       stack, device, stack, stack, stack);
+}
+
+socklen_t socket_address(const struct tp_addr *addr, struct sockaddr_storage *storage_out)
+{
+	struct sockaddr_un *local = (struct sockaddr_un *)storage_out;
+	struct sockaddr_in6 *ip6 = (struct sockaddr_in6 *)storage_out;
+	struct sockaddr_in *ip4 = (struct sockaddr_in *)storage_out;
+
+	memset(storage_out, 0, sizeof(*storage_out));
+	switch ((enum tp_family)addr->family) {
+	case TP_UNIX:
+		local->sun_family = AF_UNIX;
+		memcpy(local->sun_path, addr->path, strlen(addr->path));
+		return sizeof(*local);
+	case TP_IPV6:
+		ip6->sin6_family = AF_INET6;
+		ip6->sin6_port = htons(addr->port);
+		ip6->sin6_scope_id = addr->interface;
+		memcpy(&ip6->sin6_addr, addr->ip6, sizeof(addr->ip6));
+		return sizeof(*ip6);
+	default:
+		ip4->sin_family = AF_INET;
+		ip4->sin_port = htons(addr->port);
+		ip4->sin_addr.s_addr = htonl(addr->ip);
+		return sizeof(*ip4);
+	}
+}
+
+/* Sets an option to a number; 0 or a negative errno. */
+static int set_number(int fd, int level, int option, int value, uint64_t *calls)
+{
+	++*calls;
+	return setsockopt(fd, level, option, &value, sizeof(value)) < 0 ? -errno : 0;
+}
+
+int socket_make(const struct tp_addr *addr, uint64_t *calls)
+{
+	static const int domains[TP_FAMILY_COUNT] = {
+		[TP_IPV4] = AF_INET, [TP_IPV6] = AF_INET6, [TP_UNIX] = AF_UNIX};
+	int fd = socket(domains[addr->family], SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	++*calls;
 	return fd < 0 ? -errno : fd;
 }
 
-static int set_on(int fd, int level, int option, uint64_t *calls)
+int socket_set_options(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		       uint64_t *calls)
 {
-	int on = 1;
+	bool is_tcp = addr->family != TP_UNIX;
+	int code = 0;
 
-	++*calls;
-	return setsockopt(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
-}
-
-static void close_counted(int fd, uint64_t *calls)
-{
-	close(fd);
-	++*calls;
-}
-
-/* --- listening --- */
-
-static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
-{
-	char text[TP_ADDR_TEXT];
-	struct holder holder;
-
-	tp_addr_print(addr, text);
-	if (holder_find(addr, &holder) == 0)
-		return tp_fail(
-			error, -EADDRINUSE,
-			"cannot listen on %s: %s (pid %d) holds it; stop that or take another port",
-			text, holder.program, (int)holder.pid);
-	return tp_fail(
-		error, -EADDRINUSE,
-		"cannot listen on %s: it is in use, by a process that cannot be found from here "
-		"(another user's, or bound without listening); take another port",
-		text);
-}
-
-static int fail_listen(const struct tp_addr *addr, int code, struct tp_error *error)
-{
-	char text[TP_ADDR_TEXT];
-	const char *advice = "";
-
-	if (code == -EADDRINUSE)
-		return fail_occupied(addr, error);
-	if (code == -EADDRNOTAVAIL)
-		advice = ": no interface here has that address";
-	else if (code == -EACCES)
-		advice = ": ports below 1024 need privilege, take a higher one";
-	else if (code == -EMFILE)
-		advice = ": raise the limit of open files (ulimit -n)";
-	return tp_fail(error, code, "cannot listen on %s: %s%s", tp_addr_print(addr, text),
-		       strerror(-code), advice);
-}
-
-/* Binds a new socket, with SO_REUSEPORT if `share`; the descriptor or a negative errno. */
-static int bind_socket(const struct tp_addr *addr, bool share, uint64_t *calls)
-{
-	struct sockaddr_in address = kernel_address(addr);
-	int fd = make_socket(calls);
-	int code;
-
-	if (fd < 0)
-		return fd;
-	/* Connections of an earlier run in TIME-WAIT are no reason to refuse. */
-	code = set_on(fd, SOL_SOCKET, SO_REUSEADDR, calls);
-	if (code == 0 && share)
-		code = set_on(fd, SOL_SOCKET, SO_REUSEPORT, calls);
-	if (code == 0) {
-		code = bind(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
-		++*calls;
-	}
-	if (code == 0)
-		return fd;
-	close_counted(fd, calls);
+	if (is_tcp && settings->nodelay)
+		code = set_number(fd, IPPROTO_TCP, TCP_NODELAY, 1, calls);
+	if (code == 0 && settings->send_buffer_bytes)
+		code = set_number(fd, SOL_SOCKET, SO_SNDBUF, (int)settings->send_buffer_bytes,
+				  calls);
+	if (code == 0 && settings->recv_buffer_bytes)
+		code = set_number(fd, SOL_SOCKET, SO_RCVBUF, (int)settings->recv_buffer_bytes,
+				  calls);
+	if (code == 0 && is_tcp && settings->busy_poll_us)
+		code = set_number(fd, SOL_SOCKET, SO_BUSY_POLL, (int)settings->busy_poll_us, calls);
 	return code;
 }
 
-/*
- * Whether an address that will be shared is free, or held by this very process. SO_REUSEPORT alone
- * would let a second program of the same user join in and take half the connections. Workers that
- * test and take it at the same moment do not disturb each other: while nobody listens, sockets with
- * SO_REUSEADDR may be bound side by side.
- */
-static int check_exclusive(const struct tp_addr *addr, uint64_t *calls)
+void socket_adopt(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		  uint64_t *calls)
 {
-	int fd = bind_socket(addr, false, calls);
-	struct holder holder;
-
-	if (fd == -EADDRINUSE && holder_find(addr, &holder) == 0 && holder.pid == getpid())
-		return 0;
-	if (fd < 0)
-		return fd;
-	close_counted(fd, calls);
-	return 0;
-}
-
-static int bind_and_listen(const struct tp_addr *addr, bool share, uint64_t *calls)
-{
-	int code = share ? check_exclusive(addr, calls) : 0;
-	int fd = code == 0 ? bind_socket(addr, share, calls) : code;
-
-	if (fd < 0)
-		return fd;
-	/* Accepted sockets inherit it, which spares a call for each. */
-	code = set_on(fd, IPPROTO_TCP, TCP_NODELAY, calls);
-	if (code == 0) {
-		code = listen(fd, SOMAXCONN) < 0 ? -errno : 0;
-		++*calls;
-	}
-	if (code == 0)
-		return fd;
-	close_counted(fd, calls);
-	return code;
-}
-
-int socket_listen(const struct tp_addr *addr, bool share, uint64_t *calls, struct tp_error *error)
-{
-	int fd = bind_and_listen(addr, share, calls);
-
-	return fd < 0 ? fail_listen(addr, fd, error) : fd;
+	if (settings->quickack && addr->family != TP_UNIX)
+		set_number(fd, IPPROTO_TCP, TCP_QUICKACK, 1, calls);
 }
 
 /* --- connecting --- */
@@ -177,30 +125,31 @@ static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *e
 /* Starts connecting; 0, or the errno if it ended at once. */
 static int start_connecting(int fd, const struct tp_addr *addr, uint64_t *calls)
 {
-	struct sockaddr_in address = kernel_address(addr);
+	struct sockaddr_storage storage;
+	socklen_t bytes = socket_address(addr, &storage);
 
 	++*calls;
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0 || errno == EINPROGRESS)
+	if (connect(fd, (struct sockaddr *)&storage, bytes) == 0 || errno == EINPROGRESS)
 		return 0;
 	return errno;
 }
 
-int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls,
-		   struct tp_error *error)
+int socket_connect(const struct tp_addr *addr, const struct socket_settings *settings,
+		   int *verdict_out, uint64_t *calls, struct tp_error *error)
 {
-	int fd = make_socket(calls);
+	int fd = socket_make(addr, calls);
 	int verdict = 0, code;
 
 	if (fd < 0)
 		return fail_connect(addr, fd, error);
-	code = set_on(fd, IPPROTO_TCP, TCP_NODELAY, calls);
+	code = socket_set_options(fd, addr, settings, calls);
 	if (code == 0)
 		verdict = start_connecting(fd, addr, calls);
 	/* what has no reason of its own is not the network's answer but this host's trouble */
 	if (verdict && socket_reason(verdict) == TP_FAILED)
 		code = -verdict;
 	if (code < 0) {
-		close_counted(fd, calls);
+		socket_shut(fd, calls);
 		return fail_connect(addr, code, error);
 	}
 	*verdict_out = verdict;
@@ -208,6 +157,12 @@ int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls
 }
 
 /* --- turn --- */
+
+void socket_shut(int fd, uint64_t *calls)
+{
+	close(fd);
+	++*calls;
+}
 
 void socket_reset(int fd, uint64_t *calls)
 {

@@ -1,10 +1,10 @@
 /*
- * socket: kernel TCP sockets, as the stacks over readiness and over completions share them.
+ * socket: kernel stream sockets, as the stacks over readiness and over completions share them.
  *
- * Makes listeners and outgoing connections with the options that every kernel stack here has
- * (non-blocking, close-on-exec, Nagle off), says what an errno means to the contract, and refuses
- * an occupied address by naming its holder. A descriptor returned is owned by the caller. `calls`
- * is the caller's count of system calls; each one made is added.
+ * Makes listeners and outgoing connections over IPv4, IPv6 and Unix sockets, non-blocking and
+ * close-on-exec, with the options that every kernel stack here has; says what an errno means to
+ * the contract, and refuses an occupied address by naming its holder. A descriptor returned is
+ * owned by the caller. `calls` is the caller's count of system calls; each one made is added.
  *
  * Plane: device_check, listen and connect are setup; the rest is turn.
  */
@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 enum {
 	/* Listeners of one instance. */
@@ -34,23 +35,115 @@ enum socket_accept {
 	SOCKET_ACCEPT_PAUSE,   /* the host lacks something: try again later */
 };
 
-/* 0 if kernel sockets have such a device ("" or "loopback"), else -EINVAL with what is allowed. */
+/* How connections are spread over the listeners of several workers. */
+enum socket_steer {
+	SOCKET_STEER_HASH, /* as the kernel hashes addresses and ports: evenly in the long run */
+	SOCKET_STEER_PORT, /* by the client's port, which one client counts up: evenly at once */
+	SOCKET_STEER_CPU,  /* to the worker on the CPU that took the packet in (SO_INCOMING_CPU) */
+};
+
+/* The rows that begin the option table of every stack over kernel sockets, in this order. */
+enum socket_option {
+	SOCKET_SEND_BUFFER,
+	SOCKET_RECV_BUFFER,
+	SOCKET_NODELAY,
+	SOCKET_QUICKACK,
+	SOCKET_BUSY_POLL,
+	SOCKET_STEER,
+	SOCKET_OPTION_COUNT,
+};
+
+extern const char *const socket_steer_names[];
+
+#define SOCKET_OPTIONS                                                                    \
+	[SOCKET_SEND_BUFFER] = {.name = "send-buffer",                                    \
+				.kind = TP_OPTION_BYTES,                                  \
+				.max = 1 << 30,                                           \
+				.about = "SO_SNDBUF; 0: the kernel sizes it"},            \
+	[SOCKET_RECV_BUFFER] = {.name = "recv-buffer",                                    \
+				.kind = TP_OPTION_BYTES,                                  \
+				.max = 1 << 30,                                           \
+				.about = "SO_RCVBUF; 0: the kernel sizes it"},            \
+	[SOCKET_NODELAY] = {.name = "nodelay",                                            \
+			    .kind = TP_OPTION_SWITCH,                                     \
+			    .initial = 1,                                                 \
+			    .about = "TCP_NODELAY: Nagle off"},                           \
+	[SOCKET_QUICKACK] = {.name = "quickack",                                          \
+			     .kind = TP_OPTION_SWITCH,                                    \
+			     .about = "TCP_QUICKACK once a connection is there"},         \
+	[SOCKET_BUSY_POLL] = {.name = "busy-poll",                                        \
+			      .kind = TP_OPTION_DURATION,                                 \
+			      .max = 1000ull * 1000 * 1000,                               \
+			      .about = "SO_BUSY_POLL: the kernel polls the NIC so long"}, \
+	[SOCKET_STEER] = {.name = "steer",                                                \
+			  .kind = TP_OPTION_CHOICE,                                       \
+			  .initial = SOCKET_STEER_PORT,                                   \
+			  .choices = socket_steer_names,                                  \
+			  .about =                                                        \
+				  "how several workers share connections (not with Unix sockets)"}
+
+/* What the options say, and where among the workers an instance stands. */
+struct socket_settings {
+	uint32_t send_buffer_bytes; /* 0: left to the kernel */
+	uint32_t recv_buffer_bytes;
+	bool nodelay;
+	bool quickack;
+	uint32_t busy_poll_us;
+	enum socket_steer steer;
+	uint16_t worker;
+	uint16_t workers;
+	int cpu; /* or -1 */
+};
+
+/* Of a stack whose option table begins with SOCKET_OPTIONS. */
+struct socket_settings socket_settings_of(const struct tp_ops *ops, const struct tp_config *config);
+
+/*
+ * 0 if kernel sockets have such a device ("", "loopback", "veth", "veth:ID"), else -EINVAL with
+ * what is allowed. Whoever opens the stack has entered the network namespace of a veth pair before.
+ */
 int socket_device_check(const char *stack, const char *device, struct tp_error *error);
 
 /*
- * Listens on `addr`. With `share`, other workers of this process may listen there too
- * (SO_REUSEPORT), but no other process. The descriptor; -EADDRINUSE with the holder's pid and
- * program in `error`, or another negative errno.
+ * Listens on `addr`. With several workers, the others of this process may listen there too, but no
+ * other process: by SO_REUSEPORT on IP; on Unix by sharing one listener's queue, which worker 0
+ * made and the others get as descriptors of their own. The descriptor; -EADDRINUSE with the
+ * holder's pid and program in `error`, or another negative errno.
  */
-int socket_listen(const struct tp_addr *addr, bool share, uint64_t *calls, struct tp_error *error);
+int socket_listen(const struct tp_addr *addr, const struct socket_settings *settings,
+		  uint64_t *calls, struct tp_error *error);
+
+/* Ends listening on a descriptor that socket_listen returned; removes a Unix socket's file. */
+void socket_unlisten(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		     uint64_t *calls);
 
 /*
  * Begins a connection. The descriptor, on which writability tells the end; or, if this host cannot
  * begin one, a negative errno with `error` filled. What the network said at once goes to
  * `verdict_out` as an errno: 0 if it has not refused.
  */
-int socket_connect(const struct tp_addr *addr, int *verdict_out, uint64_t *calls,
-		   struct tp_error *error);
+int socket_connect(const struct tp_addr *addr, const struct socket_settings *settings,
+		   int *verdict_out, uint64_t *calls, struct tp_error *error);
+
+/* The kernel's form of `addr`; its length. */
+socklen_t socket_address(const struct tp_addr *addr, struct sockaddr_storage *storage_out);
+
+/* A non-blocking stream socket of the address's family, or a negative errno. */
+int socket_make(const struct tp_addr *addr, uint64_t *calls);
+
+/* Sets what a listener passes on to the connections that it accepts. 0 or a negative errno. */
+int socket_set_options(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		       uint64_t *calls);
+
+/*
+ * Sets on an accepted descriptor what it does not inherit from its listener at `addr`; usually
+ * nothing, and then it costs no call.
+ */
+void socket_adopt(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		  uint64_t *calls);
+
+/* Closes in the orderly way. */
+void socket_shut(int fd, uint64_t *calls);
 
 /* Closes with a reset instead of the orderly end. */
 void socket_reset(int fd, uint64_t *calls);

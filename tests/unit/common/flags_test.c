@@ -124,7 +124,7 @@ static void test_wrong(void)
 		{{"--duration", "11s"}, "to 10 s"},
 		{{"--wait", "sleep"}, "one of block, spin"},
 		{{"--cpus", "0,0"}, "CPUs, each once"},
-		{{"--listen", "here"}, "an IPv4 address and a port"},
+		{{"--listen", "here"}, "an endpoint: 127.0.0.1:7878"},
 		{{"--address", "10.0.0.0/24"}, "prefix length"},
 		{{"--loud=yes"}, "--loud takes no value"},
 		{{"--connections", "3", "--connections=4"}, "--connections is given twice: '3'"},

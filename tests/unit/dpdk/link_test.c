@@ -26,7 +26,7 @@ enum {
 
 #define DEADLINE_NS (20 * CLOCK_SECOND_NS)
 
-static const struct tp_addr server_addr = {SERVER_IP, PORT};
+static const struct tp_addr server_addr = {.ip = SERVER_IP, .port = PORT};
 static char device[64];
 
 /* What one instance has seen. */

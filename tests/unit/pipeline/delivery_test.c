@@ -154,6 +154,8 @@ static void names_are_judged(void)
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		CU_ASSERT_EQUAL(delivery_parse(bad[i], &delivery), -EINVAL);
 	CU_ASSERT_EQUAL(delivery.threshold_bytes, 77);
+	CU_ASSERT_EQUAL(delivery_parse("flush-at:2KiB", &delivery), 0);
+	CU_ASSERT_EQUAL(delivery.threshold_bytes, 2048);
 	CU_ASSERT_EQUAL(delivery_parse("flush-at:32768", &delivery), 0);
 	CU_ASSERT_EQUAL(delivery.threshold_bytes, 32768);
 	CU_ASSERT_EQUAL(delivery_parse("immediate", &delivery), 0);

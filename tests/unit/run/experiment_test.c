@@ -112,7 +112,7 @@ static const struct {
 	 "2:60: 'depth' must be a list [...] of 1 to 64 levels\n"},
 	{HEAD FIXED ", \"factors\": {\"delivery\": [\"colaesce\"]}}",
 	 "2:64: 'delivery' is \"colaesce\"; accepted: immediate, coalesce or flush-at:N (N "
-	 "bytes)\n"},
+	 "bytes, like 2048 or 2KiB)\n"},
 	{HEAD "\"fixed\": {\"stack\": \"kernel\"}}",
 	 "2:20: 'stack' is \"kernel\"; accepted: epoll@loopback or dpdk@memif\n"},
 	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"tls\": true}}",

@@ -1,5 +1,6 @@
 #include "apps/run/plan.h"
 #include "dataplane/core/hugepages.h"
+#include "stacks/registry.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -191,11 +192,11 @@ static void hugepages_are_shared_or_left(void)
 	struct plan_ground rich = ground, poor = ground;
 	struct problems problems = {0};
 	struct experiment *experiment = read_text(text);
-	uint32_t capabilities;
+	struct stack_choice choice;
 	struct tp_error error;
 	struct plan *plan;
 
-	if (link_capabilities(link_find("dpdk@memif"), &capabilities, &error) < 0) {
+	if (stack_find("dpdk@memif", &choice, &error) < 0) {
 		suite_skip("%s", error.text);
 		experiment_free(experiment);
 		return;
@@ -253,11 +254,11 @@ static void refuses_what_the_stack_cannot(void)
 	struct plan_ground poor = rich;
 	struct experiment *experiment;
 	struct problems problems = {0};
-	uint32_t capabilities;
+	struct stack_choice choice;
 	struct tp_error error;
 	struct plan *plan;
 
-	if (link_capabilities(link_find("dpdk@memif"), &capabilities, &error) < 0) {
+	if (stack_find("dpdk@memif", &choice, &error) < 0) {
 		suite_skip("%s", error.text);
 		return;
 	}

@@ -13,6 +13,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* One worker, or the first of two that share an address. */
+static const struct socket_settings *settings_of(bool share)
+{
+	static const struct socket_settings settings[2] = {
+		{.nodelay = true, .workers = 1, .cpu = -1},
+		{.nodelay = true, .workers = 2, .cpu = -1},
+	};
+
+	return &settings[share];
+}
+
 static uint64_t calls;
 
 static struct tp_addr next_addr(void)
@@ -104,7 +115,7 @@ static void expect_occupied(const struct squat *squat, bool share, bool is_named
 		return;
 	}
 	snprintf(who, sizeof(who), "%s (pid %d)", squatter_name, (int)pid);
-	CU_ASSERT_EQUAL(socket_listen(&addr, share, &calls, &error), -EADDRINUSE);
+	CU_ASSERT_EQUAL(socket_listen(&addr, settings_of(share), &calls, &error), -EADDRINUSE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, tp_addr_print(&addr, where)));
 	if (is_named)
 		CU_ASSERT_PTR_NOT_NULL(strstr(error.text, who));
@@ -144,10 +155,10 @@ static void own_process_is_named(void)
 	struct tp_addr addr = next_addr();
 	struct tp_error error = {{0}};
 	char who[32];
-	int fd = socket_listen(&addr, false, &calls, &error);
+	int fd = socket_listen(&addr, settings_of(false), &calls, &error);
 
 	CU_ASSERT_TRUE_FATAL(fd >= 0);
-	CU_ASSERT_EQUAL(socket_listen(&addr, false, &calls, &error), -EADDRINUSE);
+	CU_ASSERT_EQUAL(socket_listen(&addr, settings_of(false), &calls, &error), -EADDRINUSE);
 	snprintf(who, sizeof(who), "(pid %d)", (int)getpid());
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, who));
 	close(fd);
@@ -159,7 +170,7 @@ static void freed_address_can_be_taken_again(void)
 	struct tp_error error;
 
 	for (unsigned i = 0; i < 3; i++) {
-		int fd = socket_listen(&addr, i % 2, &calls, &error);
+		int fd = socket_listen(&addr, settings_of(i % 2), &calls, &error);
 
 		CU_ASSERT_TRUE(fd >= 0);
 		close(fd);
@@ -180,7 +191,8 @@ static void *listen_as_worker(void *argument)
 	struct worker *worker = argument;
 
 	pthread_barrier_wait(worker->start);
-	worker->fd = socket_listen(&worker->addr, true, &worker->calls, &worker->error);
+	worker->fd =
+		socket_listen(&worker->addr, settings_of(true), &worker->calls, &worker->error);
 	return NULL;
 }
 
@@ -218,7 +230,7 @@ static void foreign_address_says_why(void)
 			       .port = 12345}; /* 198.51.100.1, for documentation */
 	struct tp_error error = {{0}};
 
-	CU_ASSERT_EQUAL(socket_listen(&addr, false, &calls, &error), -EADDRNOTAVAIL);
+	CU_ASSERT_EQUAL(socket_listen(&addr, settings_of(false), &calls, &error), -EADDRNOTAVAIL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "198.51.100.1:12345"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no interface"));
 }

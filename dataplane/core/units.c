@@ -1,4 +1,4 @@
-#include "apps/common/units.h"
+#include "dataplane/core/units.h"
 
 #include <errno.h>
 #include <stddef.h>

@@ -6,8 +6,8 @@
  *
  * Plane: setup. Each returns 0, or -EINVAL with the output untouched.
  */
-#ifndef WEIR_APPS_UNITS_H
-#define WEIR_APPS_UNITS_H
+#ifndef WEIR_CORE_UNITS_H
+#define WEIR_CORE_UNITS_H
 
 #include <stdint.h>
 

@@ -1,0 +1,130 @@
+#include "stacks/socket/holder.h"
+#include "stacks/socket/socket.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
+{
+	char text[TP_ADDR_TEXT];
+	struct holder holder;
+
+	tp_addr_print(addr, text);
+	if (holder_find(addr, &holder) == 0)
+		return tp_fail(
+			error, -EADDRINUSE,
+			"cannot listen on %s: %s (pid %d) holds it; stop that or take another port",
+			text, holder.program, (int)holder.pid);
+	return tp_fail(
+		error, -EADDRINUSE,
+		"cannot listen on %s: it is in use, by a process that cannot be found from here "
+		"(another user's, or bound without listening); take another port",
+		text);
+}
+
+static int fail_listen(const struct tp_addr *addr, int code, struct tp_error *error)
+{
+	char text[TP_ADDR_TEXT];
+	const char *advice = "";
+
+	if (code == -EADDRINUSE)
+		return fail_occupied(addr, error);
+	if (code == -EADDRNOTAVAIL)
+		advice = ": no interface here has that address";
+	else if (code == -EACCES)
+		advice = ": ports below 1024 need privilege, take a higher one";
+	else if (code == -EMFILE)
+		advice = ": raise the limit of open files (ulimit -n)";
+	return tp_fail(error, code, "cannot listen on %s: %s%s", tp_addr_print(addr, text),
+		       strerror(-code), advice);
+}
+
+static int set_on(int fd, int level, int option, uint64_t *calls)
+{
+	int on = 1;
+
+	++*calls;
+	return setsockopt(fd, level, option, &on, sizeof(on)) < 0 ? -errno : 0;
+}
+
+/* Binds a new socket, with SO_REUSEPORT if `share`; the descriptor or a negative errno. */
+static int bind_socket(const struct tp_addr *addr, bool share, uint64_t *calls)
+{
+	struct sockaddr_storage storage;
+	socklen_t bytes = socket_address(addr, &storage);
+	int fd = socket_make(addr, calls);
+	int code;
+
+	if (fd < 0)
+		return fd;
+	/* Connections of an earlier run in TIME-WAIT are no reason to refuse. */
+	code = set_on(fd, SOL_SOCKET, SO_REUSEADDR, calls);
+	if (code == 0 && share)
+		code = set_on(fd, SOL_SOCKET, SO_REUSEPORT, calls);
+	if (code == 0) {
+		code = bind(fd, (struct sockaddr *)&storage, bytes) < 0 ? -errno : 0;
+		++*calls;
+	}
+	if (code == 0)
+		return fd;
+	socket_shut(fd, calls);
+	return code;
+}
+
+/*
+ * Whether an address that will be shared is free, or held by this very process. SO_REUSEPORT alone
+ * would let a second program of the same user join in and take half the connections. Workers that
+ * test and take it at the same moment do not disturb each other: while nobody listens, sockets with
+ * SO_REUSEADDR may be bound side by side.
+ */
+static int check_exclusive(const struct tp_addr *addr, uint64_t *calls)
+{
+	int fd = bind_socket(addr, false, calls);
+	struct holder holder;
+
+	if (fd == -EADDRINUSE && holder_find(addr, &holder) == 0 && holder.pid == getpid())
+		return 0;
+	if (fd < 0)
+		return fd;
+	socket_shut(fd, calls);
+	return 0;
+}
+
+static int bind_and_listen(const struct tp_addr *addr, const struct socket_settings *settings,
+			   uint64_t *calls)
+{
+	bool share = settings->workers > 1;
+	int code = share ? check_exclusive(addr, calls) : 0;
+	int fd = code == 0 ? bind_socket(addr, share, calls) : code;
+
+	if (fd < 0)
+		return fd;
+	/* Accepted sockets inherit them, which spares a call for each. */
+	code = socket_set_options(fd, addr, settings, calls);
+	if (code == 0) {
+		code = listen(fd, SOMAXCONN) < 0 ? -errno : 0;
+		++*calls;
+	}
+	if (code == 0)
+		return fd;
+	socket_shut(fd, calls);
+	return code;
+}
+
+int socket_listen(const struct tp_addr *addr, const struct socket_settings *settings,
+		  uint64_t *calls, struct tp_error *error)
+{
+	int fd = bind_and_listen(addr, settings, calls);
+
+	return fd < 0 ? fail_listen(addr, fd, error) : fd;
+}
+
+void socket_unlisten(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		     uint64_t *calls)
+{
+	if (addr->family == TP_UNIX && settings->worker == 0)
+		unlink(addr->path);
+	socket_shut(fd, calls);
+}
