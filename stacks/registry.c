@@ -12,6 +12,15 @@
 #define DPDK_ABSENT "built without DPDK: install libdpdk-dev and build again"
 #endif
 
+#ifdef WEIR_HAVE_URING
+#include "stacks/uring/uring.h"
+#define URING_OPS &uring_ops
+#define URING_ABSENT NULL
+#else
+#define URING_OPS NULL
+#define URING_ABSENT "built without liburing: install liburing-dev and build again"
+#endif
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,9 +36,12 @@ static const struct stack stacks[] = {
 	},
 	{
 		.name = "uring",
-		.absent = "this version has no io_uring stack",
-		.devices = "",
+		.ops = URING_OPS,
+		.absent = URING_ABSENT,
+		.device_default = "loopback",
+		.devices = "loopback (the default)",
 		.about = "kernel TCP sockets, completions by io_uring",
+		.uses_descriptors = true,
 	},
 	{
 		.name = "dpdk",

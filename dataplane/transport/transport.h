@@ -210,7 +210,10 @@ struct tp_ops {
 			    struct room rooms[2]);
 	/* The first `bytes` of what was reserved are to be sent. Cannot fail. */
 	void (*commit)(struct tp *tp, struct tp_conn *conn, size_t bytes);
-	/* Emits what is committed as one write, as far as the peer's window allows. */
+	/*
+	 * Emits what is committed as one write, as far as the peer's window allows; at the next
+	 * poll at the latest, if the stack hands its writes over once a turn.
+	 */
 	void (*flush)(struct tp *tp, struct tp_conn *conn);
 	/* No more will be committed: end our side once all has left. Later calls do nothing. */
 	void (*finish)(struct tp *tp, struct tp_conn *conn);

@@ -1,4 +1,12 @@
+#ifdef RIG_URING
+#include "stacks/uring/uring.h"
+#define RIG_OPS uring_ops
+#define RIG_NAME "uring"
+#else
 #include "stacks/epoll/epoll.h"
+#define RIG_OPS epoll_ops
+#define RIG_NAME "epoll"
+#endif
 #include "tests/conformance/rig.h"
 
 #include <arpa/inet.h>
@@ -15,7 +23,7 @@
  */
 enum { PORT_FIRST = 10000, PORT_COUNT = 20000, PORTS_A_PROCESS = 16 };
 
-const char rig_name[] = "epoll";
+const char rig_name[] = RIG_NAME;
 
 static bool is_free(uint16_t port)
 {
@@ -65,14 +73,14 @@ int rig_open(const struct tp_limits *server, const struct tp_limits *client,
 		return tp_fail(error, -EADDRNOTAVAIL, "no free port on loopback");
 	config.limits = *server;
 	config.server = true;
-	status = epoll_ops.open(&config, &pair.server, error);
+	status = RIG_OPS.open(&config, &pair.server, error);
 	if (status < 0)
 		return status;
 	config.limits = *client;
 	config.server = false;
-	status = epoll_ops.open(&config, &pair.client, error);
+	status = RIG_OPS.open(&config, &pair.client, error);
 	if (status < 0) {
-		epoll_ops.close(pair.server);
+		RIG_OPS.close(pair.server);
 		return status;
 	}
 	*pair_out = pair;
@@ -82,7 +90,7 @@ int rig_open(const struct tp_limits *server, const struct tp_limits *client,
 void rig_close(struct rig_pair *pair)
 {
 	if (pair->client)
-		epoll_ops.close(pair->client);
+		RIG_OPS.close(pair->client);
 	if (pair->server)
-		epoll_ops.close(pair->server);
+		RIG_OPS.close(pair->server);
 }

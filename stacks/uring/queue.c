@@ -1,0 +1,185 @@
+#include "stacks/uring/queue.h"
+
+#include "dataplane/core/clock.h"
+#include "stacks/uring/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+int ur_queue_explain(int code, struct tp_error *error)
+{
+	const char *advice = "";
+
+	if (code == -EPERM)
+		advice = ": the host forbids io_uring; allow it with `sysctl "
+			 "kernel.io_uring_disabled=0`, or lift the filter of system calls of this "
+			 "container";
+	else if (code == -ENOSYS)
+		advice = ": this kernel has no io_uring; use 5.19 or newer, or the stack 'epoll'";
+	else if (code == -ENOMEM)
+		advice = ": no memory for the rings; ask for fewer entries, or raise the limit of "
+			 "locked memory (ulimit -l)";
+	else if (code == -EMFILE || code == -ENFILE)
+		advice = ": raise the limit of open files (ulimit -n)";
+	return tp_fail(error, code, "uring: cannot set up io_uring: %s%s", strerror(-code), advice);
+}
+
+/* --- making --- */
+
+/*
+ * Ways in which the kernel runs our completions, the best first: only when we ask, at any system
+ * call, or by interrupting us.
+ */
+static const unsigned modes[] = {
+	IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_TASKRUN_FLAG,
+	IORING_SETUP_COOP_TASKRUN | IORING_SETUP_TASKRUN_FLAG,
+	0,
+};
+
+/* The kernel's own thread runs completions itself, so that no mode applies. */
+static int open_polled(struct ur_queue *queue, const struct tp_ops *ops,
+		       const struct tp_config *config, struct io_uring_params params)
+{
+	uint64_t cpu = tp_option_of(ops, config, UR_SQPOLL_CPU);
+
+	params.flags |= IORING_SETUP_SQPOLL;
+	params.sq_thread_idle = (unsigned)(tp_option_of(ops, config, UR_SQPOLL_IDLE) / CLOCK_MS_NS);
+	if (cpu == UR_SQPOLL_OWN_CPU)
+		cpu = config->cpu < 0 ? UR_SQPOLL_OWN_CPU : (uint64_t)config->cpu;
+	if (cpu != UR_SQPOLL_OWN_CPU) {
+		params.flags |= IORING_SETUP_SQ_AFF;
+		params.sq_thread_cpu = (unsigned)cpu;
+	}
+	return io_uring_queue_init_params((unsigned)tp_option_of(ops, config, UR_ENTRIES),
+					  &queue->ring, &params);
+}
+
+static int open_best(struct ur_queue *queue, const struct tp_ops *ops,
+		     const struct tp_config *config)
+{
+	unsigned entries = (unsigned)tp_option_of(ops, config, UR_ENTRIES);
+	struct io_uring_params params = {
+		.flags = IORING_SETUP_CQSIZE | IORING_SETUP_CLAMP | IORING_SETUP_SUBMIT_ALL,
+		.cq_entries = entries * UR_COMPLETIONS_AN_ENTRY,
+	};
+	unsigned mode = tp_option_of(ops, config, UR_DEFER_TASKRUN) ? 0 : 1;
+	int code = -EINVAL;
+
+	if (tp_option_of(ops, config, UR_SQPOLL))
+		return open_polled(queue, ops, config, params);
+	for (; code == -EINVAL && mode < sizeof(modes) / sizeof(modes[0]); mode++) {
+		struct io_uring_params attempt = params;
+
+		attempt.flags |= modes[mode];
+		code = io_uring_queue_init_params(entries, &queue->ring, &attempt);
+	}
+	return code;
+}
+
+int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct tp_config *config,
+		  struct tp_error *error)
+{
+	const unsigned needed = IORING_FEAT_EXT_ARG | IORING_FEAT_NODROP | IORING_FEAT_FAST_POLL;
+	int code;
+
+	*queue = (struct ur_queue){0};
+	code = open_best(queue, ops, config);
+	queue->syscalls++;
+	if (code == -EINVAL && tp_option_of(ops, config, UR_SQPOLL))
+		return tp_fail(error, code,
+			       "uring: the kernel refuses sqpoll=on here: is the CPU of sqpoll-cpu "
+			       "there and allowed for this process?");
+	if (code < 0)
+		return ur_queue_explain(code, error);
+	if ((queue->ring.features & needed) != needed) {
+		io_uring_queue_exit(&queue->ring);
+		return tp_fail(
+			error, -ENOTSUP,
+			"uring: this kernel's io_uring is too old; use 5.19 or newer, or the "
+			"stack 'epoll'");
+	}
+	/* Spares a look-up of the descriptor in each call; where the host lacks it, nothing else
+	 * changes. */
+	queue->registered = io_uring_register_ring_fd(&queue->ring) == 1;
+	queue->syscalls++;
+	return 0;
+}
+
+void ur_queue_close(struct ur_queue *queue)
+{
+	io_uring_queue_exit(&queue->ring);
+}
+
+/* --- the turn --- */
+
+/* Shows the kernel the requests filled in so far; how many it has not taken yet. */
+static unsigned publish(struct io_uring *ring)
+{
+	struct io_uring_sq *sq = &ring->sq;
+	unsigned tail = *sq->ktail;
+
+	while (sq->sqe_head != sq->sqe_tail)
+		sq->array[tail++ & sq->ring_mask] = sq->sqe_head++ & sq->ring_mask;
+	io_uring_smp_store_release(sq->ktail, tail);
+	return tail - io_uring_smp_load_acquire(sq->khead);
+}
+
+static void enter(struct ur_queue *queue, unsigned submit, unsigned complete, unsigned flags,
+		  struct __kernel_timespec *timeout)
+{
+	struct io_uring_getevents_arg argument = {.ts = (uint64_t)(uintptr_t)timeout};
+	struct io_uring *ring = &queue->ring;
+
+	if (queue->registered)
+		flags |= IORING_ENTER_REGISTERED_RING;
+	queue->syscalls++;
+	/*
+	 * Whatever it answers (time is up, a signal, no memory now, completions to collect first)
+	 * leads to the same: look at the completions, and hand over the rest next time.
+	 */
+	io_uring_enter2((unsigned)ring->enter_ring_fd, submit, complete,
+			flags | IORING_ENTER_EXT_ARG, (sigset_t *)(void *)&argument,
+			sizeof(argument));
+}
+
+/* What a call has to do for requests that wait: with SQPOLL only wake the kernel's thread. */
+static unsigned submit_flags(const struct io_uring *ring, unsigned waiting, unsigned *submit_out)
+{
+	*submit_out = waiting;
+	if (!(ring->flags & IORING_SETUP_SQPOLL))
+		return 0;
+	*submit_out = 0;
+	io_uring_smp_mb(); /* our tail is out before we see whether the thread sleeps */
+	if (waiting && IO_URING_READ_ONCE(*ring->sq.kflags) & IORING_SQ_NEED_WAKEUP)
+		return IORING_ENTER_SQ_WAKEUP;
+	return 0;
+}
+
+void ur_queue_submit(struct ur_queue *queue)
+{
+	unsigned submit, flags;
+
+	flags = submit_flags(&queue->ring, publish(&queue->ring), &submit);
+	queue->extra_submits++;
+	if (queue->ring.flags & IORING_SETUP_SQPOLL)
+		flags |= IORING_ENTER_SQ_WAIT;
+	enter(queue, submit, 0, flags, NULL);
+}
+
+void ur_queue_enter(struct ur_queue *queue, uint64_t wait_ns)
+{
+	struct __kernel_timespec timeout = {
+		.tv_sec = (long long)(wait_ns / CLOCK_SECOND_NS),
+		.tv_nsec = (long long)(wait_ns % CLOCK_SECOND_NS),
+	};
+	unsigned submit, flags, state;
+
+	flags = submit_flags(&queue->ring, publish(&queue->ring), &submit);
+	state = IO_URING_READ_ONCE(*queue->ring.sq.kflags);
+	queue->overflows += (state & IORING_SQ_CQ_OVERFLOW) != 0;
+	if (wait_ns == 0 && submit == 0 && flags == 0 &&
+	    !(state & (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)))
+		return;
+	enter(queue, submit, wait_ns > 0, flags | IORING_ENTER_GETEVENTS,
+	      wait_ns == TP_WAIT_FOREVER ? NULL : &timeout);
+}
