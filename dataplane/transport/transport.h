@@ -24,6 +24,10 @@
  * where the reason is DONE when both sides finished, ABORTED when we called abort, and otherwise
  * what broke it.
  *
+ * Unix sockets know no reset: abort or close reach the peer as FINISHED, or as RESET when something
+ * that it had sent was left unread or when it sends more. A path where nobody listens is REFUSED; a
+ * listener whose queue is full makes connect fail with -EAGAIN.
+ *
  * CLOSED comes exactly once for every connection that was accepted or that connect returned, and is
  * the last event it has; the handle is valid until the poll after the one that reported it. Bits of
  * one connection in one poll are merged into one event and hold in the order of their values:

@@ -118,11 +118,23 @@ static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *e
 	else if (code == -EADDRNOTAVAIL)
 		advice = ": no local port is left, open fewer connections or wait for old ones to "
 			 "expire";
+	else if (code == -EAGAIN && addr->family == TP_UNIX)
+		return tp_fail(error, code,
+			       "cannot connect to %s: the listener's queue is full; try again, or "
+			       "raise net.core.somaxconn before it listens",
+			       tp_addr_print(addr, text));
+	else if (code == -EACCES && addr->family == TP_UNIX)
+		advice = ": the socket's file or its folder does not let this user in";
+	else if (code == -EPROTOTYPE)
+		advice = ": that is no stream socket";
 	return tp_fail(error, code, "cannot connect to %s: %s%s", tp_addr_print(addr, text),
 		       strerror(-code), advice);
 }
 
-/* Starts connecting; 0, or the errno if it ended at once. */
+/*
+ * Starts connecting; 0, or the errno if it ended at once. A Unix socket's file that is not there
+ * means the same as a port without a listener.
+ */
 static int start_connecting(int fd, const struct tp_addr *addr, uint64_t *calls)
 {
 	struct sockaddr_storage storage;
@@ -131,7 +143,7 @@ static int start_connecting(int fd, const struct tp_addr *addr, uint64_t *calls)
 	++*calls;
 	if (connect(fd, (struct sockaddr *)&storage, bytes) == 0 || errno == EINPROGRESS)
 		return 0;
-	return errno;
+	return addr->family == TP_UNIX && errno == ENOENT ? ECONNREFUSED : errno;
 }
 
 int socket_connect(const struct tp_addr *addr, const struct socket_settings *settings,

@@ -10,6 +10,8 @@
 
 #include "dataplane/transport/transport.h"
 
+#include <stdbool.h>
+
 struct rig_pair {
 	struct tp *server;
 	struct tp *client;
@@ -20,6 +22,12 @@ struct rig_pair {
 
 /* The stack's name, for the suite's title. */
 extern const char rig_name[];
+
+/*
+ * Whether an abort reaches the peer as a reset. Unix sockets know none: the peer sees an end, and a
+ * reset only if it had sent what was never read.
+ */
+extern const bool rig_resets;
 
 /*
  * Opens a pair, each side with its limits. 0; 1 if the host lacks something, with the reason in

@@ -13,6 +13,7 @@ const char rig_name[] = "dpdk@ring";
 #else
 const char rig_name[] = "dpdk@memif";
 #endif
+const bool rig_resets = true;
 
 enum {
 	SERVER_IP = 10 << 24 | 77 << 16 | 1,

@@ -2,6 +2,7 @@
 #include "tests/conformance/rig.h"
 
 const char rig_name[] = "memory";
+const bool rig_resets = true;
 
 int rig_open(const struct tp_limits *server, const struct tp_limits *client,
 	     struct rig_pair *pair_out, struct tp_error *error)

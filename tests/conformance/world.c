@@ -186,6 +186,32 @@ bool world_until(struct world *world, const struct seen *seen, unsigned bits)
 	return (seen->bits & bits) == bits;
 }
 
+/* FINISHED comes first where the peer's abort is an end; CLOSED may come at once or after. */
+static void answer_end(struct world *world, struct seen *seen)
+{
+	uint64_t deadline = clock_now_ns() + DEADLINE_NS;
+
+	while (!(seen->bits & (TP_FINISHED | TP_CLOSED)) && clock_now_ns() < deadline)
+		world_turn(world);
+	if (!(seen->bits & TP_CLOSED))
+		tp_finish(seen->tp, seen->conn);
+}
+
+bool world_until_reset(struct world *world, struct seen *seen)
+{
+	bool ended;
+
+	if (!rig_resets)
+		answer_end(world, seen);
+	ended = world_until(world, seen, TP_CLOSED);
+	CU_ASSERT_EQUAL(seen_count(seen, TP_CLOSED), 1);
+	if (rig_resets)
+		CU_ASSERT_TRUE(seen->reason == TP_RESET || seen->reason == TP_LINK_DOWN);
+	if (!rig_resets)
+		CU_ASSERT_TRUE(seen->reason == TP_RESET || seen->reason == TP_DONE);
+	return ended;
+}
+
 void world_idle(struct world *world)
 {
 	uint64_t until = clock_now_ns() + IDLE_NS;

@@ -61,6 +61,12 @@ bool world_join(struct world *world, struct seen **client_out, struct seen **ser
 /* Turns until `seen` has had all of `bits`; whether that happened in time. */
 bool world_until(struct world *world, const struct seen *seen, unsigned bits);
 
+/*
+ * Turns until the peer's abort or close has ended `seen` and checks that it looks as the rig says;
+ * whether it came in time. Where no reset is known, the end that came instead is answered by one.
+ */
+bool world_until_reset(struct world *world, struct seen *seen);
+
 /* Turns for a while in which nothing is expected to happen. */
 void world_idle(struct world *world);
 
