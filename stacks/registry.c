@@ -24,6 +24,7 @@ static const struct stack stacks[] = {
 		.devices = "loopback (the default)",
 		.about = "kernel TCP sockets, readiness by epoll",
 		.uses_descriptors = true,
+		.bare = &epoll_bare_ops,
 	},
 	{
 		.name = "uring",
