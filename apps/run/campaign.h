@@ -14,10 +14,12 @@ struct campaign {
 	const struct plan *plan;
 	const char *output; /* parent of the result directory */
 	struct interrupt *interrupt;
+	bool own_table; /* the caller prints one in place of the usual */
 	/* written by campaign_run */
 	struct directory directory;
 	unsigned valid;
-	unsigned done; /* samples that have a result */
+	unsigned done;	 /* samples that have a result */
+	json_t *results; /* an array of result.json, in order of execution; owned by the caller */
 };
 
 /*
