@@ -97,7 +97,7 @@ static int finish(struct campaign *campaign)
 	directory_write_lines(directory, "results.jsonl", campaign->results);
 	directory_write_json(directory, "summary.json", summary);
 	code = directory_finish(directory);
-	if (code == 0 && !campaign->own_table)
+	if (code == 0)
 		summary_print(summary, stdout);
 	json_decref(summary);
 	return code;

@@ -14,7 +14,6 @@ struct campaign {
 	const struct plan *plan;
 	const char *output; /* parent of the result directory */
 	struct interrupt *interrupt;
-	bool own_table; /* the caller prints one in place of the usual */
 	/* written by campaign_run */
 	struct directory directory;
 	unsigned valid;

@@ -162,7 +162,6 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 		.plan = plan,
 		.output = conduct->output ? conduct->output : default_output(output),
 		.interrupt = interrupt,
-		.own_table = conduct->judge != NULL,
 	};
 	int code = campaign_run(&campaign);
 	int status = code == 0 ? conclude(conduct, &campaign) : give_up(conduct, &campaign, code);

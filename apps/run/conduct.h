@@ -19,8 +19,8 @@ struct conduct {
 	bool dry_run;	     /* print the plan, run nothing */
 	bool no_report;
 	/*
-	 * A verb that judges prints its own table of a campaign that is whole, in place of the
-	 * usual one, and returns an exit status. NULL: all is well if all samples are valid.
+	 * What a verb that judges makes of a campaign that is whole: it may print, and returns an
+	 * exit status. NULL: all is well if all samples are valid.
 	 */
 	int (*judge)(const struct campaign *campaign, void *user);
 	void *user;
