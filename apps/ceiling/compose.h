@@ -50,7 +50,10 @@ int compose_parse_numbers(const char *text, uint32_t max, struct compose_numbers
  */
 int compose_check_stack(const char *spec, struct tp_error *error);
 
-/* 0 if an experiment knows the stack as written, with its device; else -EINVAL with `error` filled. */
+/*
+ * Whether an experiment knows the stack as written, with its device: 0, or -EINVAL with `error`
+ * filled.
+ */
 int compose_check_link(const char *spec, struct tp_error *error);
 
 /* The text, owned by the caller (free); NULL without memory. */
