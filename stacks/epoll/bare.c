@@ -23,8 +23,7 @@
 
 enum {
 	BUFFER_BYTES = 64 * 1024, /* of each direction */
-	ID_OFFSET = FRAME_LENGTH_BYTES,
-	ID_END = ID_OFFSET + sizeof(uint64_t),
+	ID_END = FRAME_OFFSET_ID + sizeof(uint64_t),
 };
 
 struct bare_conn {
@@ -106,8 +105,8 @@ static void accept_all(struct bare *bare)
 
 static void answer(struct bare *bare, uint32_t index, const uint8_t *request)
 {
-	memcpy(bare->answers + (size_t)index * bare->response_bytes + ID_OFFSET,
-	       request + ID_OFFSET, sizeof(uint64_t));
+	memcpy(bare->answers + (size_t)index * bare->response_bytes + FRAME_OFFSET_ID,
+	       request + FRAME_OFFSET_ID, sizeof(uint64_t));
 }
 
 /* Keeps the beginning of a request, as far as an answer needs it. */
