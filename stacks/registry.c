@@ -33,6 +33,7 @@ static const struct stack stacks[] = {
 		.devices = "loopback (the default)",
 		.about = "kernel TCP sockets, readiness by epoll",
 		.uses_descriptors = true,
+		.bare = &epoll_bare_ops,
 	},
 	{
 		.name = "uring",
@@ -65,6 +66,18 @@ const struct stack *stack_list(unsigned *count_out)
 {
 	*count_out = sizeof(stacks) / sizeof(stacks[0]);
 	return stacks;
+}
+
+const char *stack_bare_names(char *text, size_t text_bytes)
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (unsigned i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
+		if (stacks[i].bare && used < text_bytes)
+			used += (size_t)snprintf(text + used, text_bytes - used, "%s%s",
+						 used ? ", " : "", stacks[i].name);
+	return text;
 }
 
 static int fail_unknown(const char *spec, size_t name_bytes, struct tp_error *error)

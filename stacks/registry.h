@@ -39,6 +39,9 @@ struct stack_choice {
 /* All stacks, in the order they are shown; `count_out` gets their number. */
 const struct stack *stack_list(unsigned *count_out);
 
+/* The names of those that have a bare echo, "epoll, uring"; returns `text`. */
+const char *stack_bare_names(char *text, size_t text_bytes);
+
 /*
  * Reads `spec`. 0; -ENOENT for an unknown name, with the nearest known one in `error`; -ENOTSUP for
  * one that is not built, with the reason; -EINVAL for an option that it has not.

@@ -10,9 +10,10 @@
 
 enum exit_status {
 	EXIT_PASS = 0,
-	/* 1 (a gate failed) and 2 (inconclusive) are kept for verbs that judge */
-	EXIT_INVALID = 3, /* failed or invalid samples */
-	EXIT_USAGE = 4,	  /* usage, or a refusal: nothing was measured */
+	EXIT_GATE = 1,	       /* verbs that judge: the gate failed */
+	EXIT_INCONCLUSIVE = 2, /* verbs that judge: the samples do not decide */
+	EXIT_INVALID = 3,      /* failed or invalid samples */
+	EXIT_USAGE = 4,	       /* usage, or a refusal: nothing was measured */
 };
 
 /*

@@ -162,10 +162,11 @@ int stack_check_descriptors(const struct stack_options *options, bool server, ui
 		       (unsigned long long)limit.rlim_cur, (unsigned long long)needed);
 }
 
-int stack_open(const struct stack_options *options, uint16_t index, bool server,
-	       const struct tp_limits *limits, struct tp **tp_out, struct tp_error *error)
+/* What worker `index`'s instance is opened with; lent from `options`. */
+static struct tp_config config_of(const struct stack_options *options, uint16_t index, bool server,
+				  const struct tp_limits *limits)
 {
-	struct tp_config config = {
+	return (struct tp_config){
 		.limits = *limits,
 		.device = options->device,
 		.address = {.ip = options->address.ip},
@@ -178,8 +179,24 @@ int stack_open(const struct stack_options *options, uint16_t index, bool server,
 		.secret = options->secret,
 		.options = options->options,
 	};
+}
+
+int stack_open(const struct stack_options *options, uint16_t index, bool server,
+	       const struct tp_limits *limits, struct tp **tp_out, struct tp_error *error)
+{
+	struct tp_config config = config_of(options, index, server, limits);
 
 	return options->stack->ops->open(&config, tp_out, error);
+}
+
+int stack_open_bare(const struct stack_options *options, uint16_t index,
+		    const struct tp_limits *limits, struct bare_config *config,
+		    struct bare **bare_out, struct tp_error *error)
+{
+	struct tp_config transport = config_of(options, index, true, limits);
+
+	config->transport = &transport;
+	return options->stack->bare->open(config, bare_out, error);
 }
 
 json_t *stack_options_to_json(const struct stack_options *options)

@@ -115,6 +115,14 @@ int stack_check_descriptors(const struct stack_options *options, bool server, ui
 int stack_open(const struct stack_options *options, uint16_t index, bool server,
 	       const struct tp_limits *limits, struct tp **tp_out, struct tp_error *error);
 
+/*
+ * The same for the stack's bare echo, which it must have; the listener and the sizes are those in
+ * `config`, whose transport is filled here.
+ */
+int stack_open_bare(const struct stack_options *options, uint16_t index,
+		    const struct tp_limits *limits, struct bare_config *config,
+		    struct bare **bare_out, struct tp_error *error);
+
 /* {OPTION: "VALUE", ...} as they are effective. */
 json_t *stack_options_to_json(const struct stack_options *options);
 

@@ -65,8 +65,8 @@ static void write_provenance(struct campaign *campaign)
 	write_json(directory, "host.json", host_facts());
 }
 
-/* Carries out every sample; the results are added to `results`. */
-static int run_samples(struct campaign *campaign, json_t *results)
+/* Carries out every sample. */
+static int run_samples(struct campaign *campaign)
 {
 	const struct plan *plan = campaign->plan;
 
@@ -77,7 +77,7 @@ static int run_samples(struct campaign *campaign, json_t *results)
 
 		if (result) {
 			print_sample(plan, &plan->samples[i], result);
-			json_array_append_new(results, result);
+			json_array_append_new(campaign->results, result);
 			campaign->done++;
 		}
 		if (code < 0)
@@ -86,15 +86,15 @@ static int run_samples(struct campaign *campaign, json_t *results)
 	return 0;
 }
 
-static int finish(struct campaign *campaign, const json_t *results)
+static int finish(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
-	json_t *summary = summary_make(campaign->plan, results);
+	json_t *summary = summary_make(campaign->plan, campaign->results);
 	int code;
 
-	campaign->valid = summary_valid(results);
+	campaign->valid = summary_valid(campaign->results);
 	write_json(directory, "host-after.json", host_facts());
-	directory_write_lines(directory, "results.jsonl", results);
+	directory_write_lines(directory, "results.jsonl", campaign->results);
 	directory_write_json(directory, "summary.json", summary);
 	code = directory_finish(directory);
 	if (code == 0)
@@ -106,9 +106,9 @@ static int finish(struct campaign *campaign, const json_t *results)
 int campaign_run(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
-	json_t *results = json_array();
 	int code;
 
+	campaign->results = json_array();
 	print_intent(campaign->plan);
 	code = directory_create(directory, campaign->output, campaign->plan->experiment->name,
 				time(NULL));
@@ -117,12 +117,11 @@ int campaign_run(struct campaign *campaign)
 	if (code == 0)
 		code = directory->failed;
 	if (code == 0)
-		code = run_samples(campaign, results);
+		code = run_samples(campaign);
 	if (code == 0)
-		code = finish(campaign, results);
+		code = finish(campaign);
 	if (code < 0 && directory->partial[0])
 		directory_abandon(directory,
 				  code == -EINTR ? "it was interrupted" : directory->error.text);
-	json_decref(results);
 	return code;
 }

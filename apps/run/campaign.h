@@ -17,7 +17,8 @@ struct campaign {
 	/* written by campaign_run */
 	struct directory directory;
 	unsigned valid;
-	unsigned done; /* samples that have a result */
+	unsigned done;	 /* samples that have a result */
+	json_t *results; /* an array of result.json, in order of execution; owned by the caller */
 };
 
 /*

@@ -17,7 +17,13 @@ enum { TRIED_BYTES = 2 * PATH_MAX + 8 };
 
 const char *experiment_order_name(enum experiment_order order)
 {
-	return order == EXPERIMENT_ROTATE ? "rotate" : "shuffle";
+	static const char *const names[] = {
+		[EXPERIMENT_ROTATE] = "rotate",
+		[EXPERIMENT_SHUFFLE] = "shuffle",
+		[EXPERIMENT_ABBA] = "abba",
+	};
+
+	return names[order];
 }
 
 /* " (PATH from the root)" for a relative path, which may have been meant from elsewhere, else "" */
@@ -140,11 +146,11 @@ static int apply_override(struct experiment *experiment, const char *override,
 	return 0;
 }
 
-static int fill(struct experiment *experiment, const char *path, const char *const *overrides,
+/* Makes sense of the text; whatever is wrong becomes a problem. */
+static int fill(struct experiment *experiment, const char *const *overrides,
 		unsigned override_count, struct problems *problems)
 {
-	if (find_file(path, experiment->path, problems) < 0 ||
-	    load_text(experiment, problems) < 0 || parse_text(experiment, problems) < 0)
+	if (parse_text(experiment, problems) < 0)
 		return -EINVAL;
 	for (unsigned i = 0; i < override_count; i++)
 		if (apply_override(experiment, overrides[i], problems) < 0)
@@ -162,7 +168,31 @@ int experiment_read(const char *path, const char *const *overrides, unsigned ove
 		problems_add(problems, "%s: no memory", path);
 		return -EINVAL;
 	}
-	if (fill(experiment, path, overrides, override_count, problems) < 0) {
+	if (find_file(path, experiment->path, problems) < 0 ||
+	    load_text(experiment, problems) < 0 ||
+	    fill(experiment, overrides, override_count, problems) < 0) {
+		experiment_free(experiment);
+		return -EINVAL;
+	}
+	*experiment_out = experiment;
+	return 0;
+}
+
+int experiment_compose(const char *name, const char *text, struct experiment **experiment_out,
+		       struct problems *problems)
+{
+	struct experiment *experiment = calloc(1, sizeof(*experiment));
+
+	if (experiment)
+		experiment->text = strdup(text);
+	if (!experiment || !experiment->text) {
+		problems_add(problems, "%s: no memory", name);
+		experiment_free(experiment);
+		return -EINVAL;
+	}
+	experiment->text_bytes = strlen(text);
+	snprintf(experiment->path, sizeof(experiment->path), "%s", name);
+	if (fill(experiment, NULL, 0, problems) < 0) {
 		experiment_free(experiment);
 		return -EINVAL;
 	}

@@ -29,6 +29,7 @@ enum {
 enum experiment_order {
 	EXPERIMENT_ROTATE,  /* each run begins further on in the list of cells */
 	EXPERIMENT_SHUFFLE, /* each run has its own order, drawn from the seed */
+	EXPERIMENT_ABBA,    /* every second run goes backwards, so that neighbours swap places */
 };
 
 struct factor {
@@ -70,6 +71,13 @@ struct experiment {
  */
 int experiment_read(const char *path, const char *const *overrides, unsigned override_count,
 		    struct experiment **experiment_out, struct problems *problems);
+
+/*
+ * The same for a description that a program composed: `name` stands for its path in messages, and
+ * `text` is copied.
+ */
+int experiment_compose(const char *name, const char *text, struct experiment **experiment_out,
+		       struct problems *problems);
 
 /* NULL is fine. */
 void experiment_free(struct experiment *experiment);

@@ -191,16 +191,16 @@ static uint64_t judge_number(const struct judge *judge, const char *key, uint64_
 
 static enum experiment_order judge_order(const struct judge *judge)
 {
-	static const char accepted[] = "\"rotate\" or \"shuffle\"";
+	static const char accepted[] = "\"rotate\", \"shuffle\" or \"abba\"";
 	const json_t *value = top_value(judge, "order", JSON_STRING, false, accepted);
 	const char *order = value ? json_string_value(value) : "rotate";
 
-	if (strcmp(order, "rotate") == 0)
-		return EXPERIMENT_ROTATE;
-	if (strcmp(order, "shuffle") != 0)
-		complain(judge, way_key("order"), false, "'order' is \"%.60s\"; accepted: %s",
-			 order, accepted);
-	return EXPERIMENT_SHUFFLE;
+	for (enum experiment_order known = 0; known <= EXPERIMENT_ABBA; known++)
+		if (strcmp(order, experiment_order_name(known)) == 0)
+			return known;
+	complain(judge, way_key("order"), false, "'order' is \"%.60s\"; accepted: %s", order,
+		 accepted);
+	return EXPERIMENT_ROTATE;
 }
 
 /* A time of at least `least_ns`; the text as written goes to `text_out`. */

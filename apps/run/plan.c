@@ -231,7 +231,10 @@ void plan_order(enum experiment_order order, uint64_t seed, unsigned runs, unsig
 
 	for (unsigned i = 0; i < cells; i++)
 		order_out[i] = order == EXPERIMENT_ROTATE ? (i + run * step) % cells : i;
-	if (order == EXPERIMENT_ROTATE)
+	if (order == EXPERIMENT_ABBA && run % 2 == 1)
+		for (unsigned i = 0; i < cells; i++)
+			order_out[i] = cells - 1 - i;
+	if (order != EXPERIMENT_SHUFFLE)
 		return;
 	state = state ? state : 1;
 	for (unsigned i = cells; i > 1; i--) {
@@ -314,6 +317,10 @@ static json_t *make_server_argv(const struct plan_sample *sample, const struct p
 	add_text(argv, "--listen");
 	add_text(argv, "%s:%u", cell->link->server_ip, ground->port);
 	add_setting(argv, "delivery", &cell->cell, SETTING_DELIVERY);
+	if (cell->cell.of[SETTING_BARE].number) {
+		add_text(argv, "--bare");
+		add_setting(argv, "request-bytes", &cell->cell, SETTING_REQUEST_BYTES);
+	}
 	add_text(argv, "--conn-max");
 	add_text(argv, "%u", connections > LIMIT_CONN_DEFAULT ? connections : LIMIT_CONN_DEFAULT);
 	return argv;

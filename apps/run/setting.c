@@ -74,6 +74,8 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",
 			       .mark = "huge-", .words = stack_hugepages_names,
 			       .accepted = "auto, yes or no"},
+	[SETTING_BARE] = {"bare", SETTING_IS_FLAG, .mark = "bare-", .most = 1,
+			  .accepted = "true or false"},
 };
 
 enum setting_kind setting_kind(enum setting_id id)

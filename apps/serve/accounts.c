@@ -4,6 +4,7 @@
 #include "apps/common/process.h"
 #include "dataplane/core/clock.h"
 
+#include <string.h>
 #include <unistd.h>
 
 void serve_copy_add(struct serve_copy *sum, const struct serve_copy *copy)
@@ -19,11 +20,25 @@ void serve_copy_add(struct serve_copy *sum, const struct serve_copy *copy)
 	sum->server.busy.waited_ns += copy->server.busy.waited_ns;
 }
 
-static json_t *server_to_json(const struct server_counters *server)
+/* Whether what is turned keeps the counter. */
+static bool keeps(const struct serve_options *options, const char *counter)
+{
+	static const char *const bare_counters[] = {"requests", "responses", "connections"};
+
+	for (unsigned i = 0; i < sizeof(bare_counters) / sizeof(bare_counters[0]); i++)
+		if (strcmp(bare_counters[i], counter) == 0)
+			return true;
+	return !options->bare;
+}
+
+static json_t *server_to_json(const struct serve_options *options,
+			      const struct server_counters *server)
 {
 	json_t *object = json_object();
 
-#define X(name, meaning) json_object_set_new(object, #name, json_count(server->name));
+#define X(name, meaning)                   \
+	json_object_set_new(object, #name, \
+			    keeps(options, #name) ? json_count(server->name) : json_null());
 	SERVER_COUNTERS(X)
 #undef X
 	return object;
@@ -53,7 +68,7 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 			    stack_details_to_json(&sum->transport, TP_DETAIL_COUNT));
 	json_object_set_new(object, "levels",
 			    stack_details_to_json(&sum->transport, TP_DETAIL_LEVEL));
-	json_object_set_new(object, "server", server_to_json(&sum->server));
+	json_object_set_new(object, "server", server_to_json(options, &sum->server));
 	json_object_set_new(object, "busy", busy_to_json(&sum->server.busy));
 	json_object_set_new(object, "process", process_to_json());
 	json_object_set_new(object, "cpu", process_cpus_to_json(&options->stack.cpus));
@@ -74,9 +89,12 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 	json_object_set_new(object, "workers", json_integer(stack->workers));
 	json_object_set_new(object, "cpus", cpus);
 	json_object_set_new(object, "pid", json_integer(getpid()));
+	json_object_set_new(object, "pipeline", json_boolean(!options->bare));
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));
 	json_object_set_new(object, "handler", json_text(options->handler_name));
 	json_object_set_new(object, "response_bytes", json_integer(options->response_bytes));
+	json_object_set_new(object, "request_bytes",
+			    options->bare ? json_integer(options->request_bytes) : json_null());
 	json_object_set_new(object, "wait", json_text(stack->wait_text));
 	json_object_set_new(object, "options", stack_options_to_json(stack));
 	json_object_set_new(object, "features", stack_features_to_json(stack->stack->ops));
@@ -84,6 +102,12 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 	json_object_set_new(object, "capabilities",
 			    stack_capabilities_to_json(stack->stack->ops->capabilities));
 	return object;
+}
+
+static void print_kept(const struct serve_options *options, const char *counter, uint64_t value)
+{
+	if (keeps(options, counter))
+		printf("%-22s %llu\n", counter, (unsigned long long)value);
 }
 
 /* One line of the summary; "unknown" for a counter that the stack does not keep. */
@@ -110,7 +134,7 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 	const struct server_counters *server = &sum->server;
 	const struct tp_counters *transport = &sum->transport.counters;
 
-#define X(name, meaning) printf("%-22s %llu\n", #name, (unsigned long long)server->name);
+#define X(name, meaning) print_kept(options, #name, server->name);
 	SERVER_COUNTERS(X)
 #undef X
 	print_counter(options, sum, TP_COUNT_writes);

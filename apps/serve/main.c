@@ -13,6 +13,36 @@
 /* Longest time that a snapshot waits for a worker. */
 #define ANSWER_NS (2 * CLOCK_SECOND_NS)
 
+/* Refuses what a bare echo cannot be. 0, or -EINVAL with `error` filled. */
+static int judge_bare(const struct serve_options *options, const struct flags *flags,
+		      struct tp_error *error)
+{
+	static const uint32_t body_max = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES;
+	char names[128];
+
+	if (!options->bare && flags_find(flags, "request-bytes")->given)
+		return tp_fail(error, -EINVAL,
+			       "--request-bytes says what --bare answers; without it every request "
+			       "tells its size");
+	if (!options->bare)
+		return 0;
+	if (!options->stack.stack->bare)
+		return tp_fail(error, -EINVAL,
+			       "the stack '%s' has no bare echo; these have one: %s",
+			       options->stack.stack->name, stack_bare_names(names, sizeof(names)));
+	if (options->handler != HANDLER_RESPOND)
+		return tp_fail(error, -EINVAL,
+			       "--bare has no handlers and answers like --handler respond; leave "
+			       "out --handler %s",
+			       options->handler_name);
+	if (options->request_bytes > body_max || options->response_bytes > body_max)
+		return tp_fail(error, -EINVAL,
+			       "--bare answers bodies of %u bytes with bodies of %u; each may have "
+			       "at most %u",
+			       options->request_bytes, options->response_bytes, body_max);
+	return 0;
+}
+
 /* Makes the parts of the configuration that hang together agree. */
 static int resolve(struct serve_options *options, struct flags *flags, char *listen,
 		   struct tp_error *error)
@@ -23,6 +53,15 @@ static int resolve(struct serve_options *options, struct flags *flags, char *lis
 		return rc;
 	options->delivery_name = flags_find(flags, "delivery")->text;
 	options->handler_name = flags_find(flags, "handler")->text;
+	rc = judge_bare(options, flags, error);
+	if (rc < 0)
+		return rc;
+	if (options->bare) {
+		options->delivery_name = NULL;
+		flags_resolve(flags, "delivery", NULL);
+	} else {
+		flags_resolve(flags, "request-bytes", NULL);
+	}
 	if (options->stack.address.ip && !flags_find(flags, "listen")->given) {
 		options->listen.ip = options->stack.address.ip;
 		flags_resolve(flags, "listen", tp_addr_print(&options->listen, listen));
@@ -186,6 +225,16 @@ static struct flag table[] = {
 	 .initial = "64",
 	 .max = BODY_BYTES_MAX,
 	 .about = "respond: body bytes of each response"},
+	{.name = "bare",
+	 .kind = &flag_switch,
+	 .value = &options.bare,
+	 .about = "the stack's bare echo, with no pipeline; trusts its peer"},
+	{.name = "request-bytes",
+	 .kind = &flag_bytes,
+	 .value = &options.request_bytes,
+	 .initial = "256",
+	 .max = BODY_BYTES_MAX,
+	 .about = "bare: body bytes of each request"},
 	{.name = "conn-max",
 	 .kind = &flag_count,
 	 .value = &options.conn_max,

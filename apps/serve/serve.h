@@ -2,7 +2,7 @@
  * serve: the server program: what it is told, and one worker of it.
  *
  * The main thread parses flags, starts the workers one after the other, and then only waits for
- * signals. Each worker owns an instance and a pipeline and copies its accounts out when it is
+ * signals. Each worker owns a turner (apps/serve/turner.h) and copies its accounts out when it is
  * asked (apps/common/worker.h).
  */
 #ifndef WEIR_APPS_SERVE_H
@@ -26,10 +26,15 @@ struct serve_options {
 	enum handler_kind handler;
 	const char *handler_name;
 	uint32_t response_bytes;
+	bool bare;		/* the stack's bare echo instead of the pipeline */
+	uint32_t request_bytes; /* bare: body bytes of each request */
 	uint32_t conn_max;
 };
 
-/* What a worker copies out, or the sum over workers. */
+/*
+ * What a worker copies out, or the sum over workers. Of the server's counters a bare echo keeps
+ * requests, responses and connections.
+ */
 struct serve_copy {
 	struct stack_copy transport;
 	struct server_counters server;

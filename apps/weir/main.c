@@ -31,6 +31,9 @@ static const struct verb verbs[] = {
 	{.name = "run",
 	 .about = "carry out an experiment into a result directory",
 	 .run = verb_run},
+	{.name = "ceiling",
+	 .about = "what share of its stack's bare echo the pipeline reaches",
+	 .run = verb_ceiling},
 	{.name = "report",
 	 .about = "make tables, figures and a report from a result directory",
 	 .run = verb_report},
@@ -47,8 +50,8 @@ static void print_help(FILE *to)
 		"\n`weir VERB --help` or `weir help VERB` lists a verb's flags; `weir --version` "
 		"prints the version.\n"
 		"`./weir test` builds and runs the tests (`./weir test --help`).\n"
-		"Exit status: 0 pass, 3 invalid or failed samples, 4 usage or refusal; 1 and 2 are "
-		"kept for\nverbs that judge: gate failed, inconclusive.\n");
+		"Exit status: 0 pass, 3 invalid or failed samples, 4 usage or refusal; of verbs "
+		"that judge also\n1 gate failed, 2 inconclusive.\n");
 }
 
 static int refuse_verb(const char *name)

@@ -12,6 +12,7 @@ int verb_stacks(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_load(int argc, char **argv);
 int verb_run(int argc, char **argv);
+int verb_ceiling(int argc, char **argv);
 int verb_report(int argc, char **argv);
 
 #endif

@@ -43,6 +43,12 @@ static inline bool handler_uses_body(const struct handler *handler)
 	return handler->kind == HANDLER_ECHO;
 }
 
+/* Whether all responses have the same body, whatever was asked. */
+static inline bool handler_answers_alike(const struct handler *handler)
+{
+	return handler->kind == HANDLER_RESPOND;
+}
+
 /* Body bytes of the response to a request of `request_bytes`. */
 static inline uint32_t handler_response_bytes(const struct handler *handler, uint32_t request_bytes)
 {

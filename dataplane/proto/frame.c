@@ -1,14 +1,6 @@
 #include "dataplane/proto/frame.h"
 
-#include "dataplane/core/bytes.h"
 #include "dataplane/core/check.h"
-
-enum {
-	OFFSET_LENGTH = 0,
-	OFFSET_ID = 4,
-	OFFSET_OPCODE = 12,
-	OFFSET_FLAGS = 20,
-};
 
 static enum frame_status judge_length(uint32_t frame_len, uint32_t frame_max)
 {
@@ -30,15 +22,15 @@ enum frame_status frame_decode(struct span_reader *reader, uint32_t frame_max,
 	bytes = span_reader_peek(reader, scratch,
 				 reader->left < FRAME_HEAD_BYTES ? FRAME_LENGTH_BYTES
 								 : FRAME_HEAD_BYTES);
-	frame_len = bytes_get_le32(bytes + OFFSET_LENGTH);
+	frame_len = bytes_get_le32(bytes + FRAME_OFFSET_LENGTH);
 	status = judge_length(frame_len, frame_max);
 	if (status != FRAME_OK)
 		return status;
 	if (reader->left < FRAME_HEAD_BYTES)
 		return FRAME_NEED_MORE;
-	*head_out = (struct frame_head){.id = bytes_get_le64(bytes + OFFSET_ID),
-					.opcode = bytes_get_le64(bytes + OFFSET_OPCODE),
-					.flags = bytes_get_le32(bytes + OFFSET_FLAGS),
+	*head_out = (struct frame_head){.id = bytes_get_le64(bytes + FRAME_OFFSET_ID),
+					.opcode = bytes_get_le64(bytes + FRAME_OFFSET_OPCODE),
+					.flags = bytes_get_le32(bytes + FRAME_OFFSET_FLAGS),
 					.body_bytes = frame_len - FRAME_LENGTH_MIN};
 	span_reader_skip(reader, FRAME_HEAD_BYTES);
 	return FRAME_OK;
@@ -47,10 +39,10 @@ enum frame_status frame_decode(struct span_reader *reader, uint32_t frame_max,
 void frame_encode(uint8_t *to, const struct frame_head *head)
 {
 	ASSERT(head->body_bytes <= UINT32_MAX - FRAME_LENGTH_MIN);
-	bytes_put_le32(to + OFFSET_LENGTH, FRAME_LENGTH_MIN + head->body_bytes);
-	bytes_put_le64(to + OFFSET_ID, head->id);
-	bytes_put_le64(to + OFFSET_OPCODE, head->opcode);
-	bytes_put_le32(to + OFFSET_FLAGS, head->flags);
+	bytes_put_le32(to + FRAME_OFFSET_LENGTH, FRAME_LENGTH_MIN + head->body_bytes);
+	bytes_put_le64(to + FRAME_OFFSET_ID, head->id);
+	bytes_put_le64(to + FRAME_OFFSET_OPCODE, head->opcode);
+	bytes_put_le32(to + FRAME_OFFSET_FLAGS, head->flags);
 }
 
 const char *frame_status_text(enum frame_status status)

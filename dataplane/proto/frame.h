@@ -16,14 +16,24 @@
 #ifndef WEIR_PROTO_FRAME_H
 #define WEIR_PROTO_FRAME_H
 
+#include "dataplane/core/bytes.h"
 #include "dataplane/core/span.h"
 
 #include <stdint.h>
+#include <string.h>
 
 enum {
 	FRAME_HEAD_BYTES = 24,
 	FRAME_LENGTH_BYTES = 4, /* the length field, which does not count itself */
 	FRAME_LENGTH_MIN = FRAME_HEAD_BYTES - FRAME_LENGTH_BYTES,
+};
+
+/* Where the fields of a head stand. */
+enum {
+	FRAME_OFFSET_LENGTH = 0,
+	FRAME_OFFSET_ID = 4,
+	FRAME_OFFSET_OPCODE = 12,
+	FRAME_OFFSET_FLAGS = 20,
 };
 
 enum frame_flags {
@@ -63,5 +73,31 @@ void frame_encode(uint8_t *to, const struct frame_head *head);
 
 /* What is wrong, as the text of an error frame. */
 const char *frame_status_text(enum frame_status status);
+
+/*
+ * The bytes of the frame at `bytes`, head and body, if it is there whole and its length is within
+ * `frame_max`; else 0, and frame_decode finds out why.
+ */
+static inline size_t frame_whole(const uint8_t *bytes, size_t available, uint32_t frame_max)
+{
+	uint32_t frame_len;
+
+	if (available < FRAME_HEAD_BYTES)
+		return 0;
+	frame_len = bytes_get_le32(bytes + FRAME_OFFSET_LENGTH);
+	if (frame_len < FRAME_LENGTH_MIN || frame_len > frame_max ||
+	    frame_len > available - FRAME_LENGTH_BYTES)
+		return 0;
+	return (size_t)FRAME_LENGTH_BYTES + frame_len;
+}
+
+/* Writes the head of the answer to the request whose head stands at `request`. */
+static inline void frame_encode_answer(uint8_t *to, const uint8_t *request, uint32_t body_bytes)
+{
+	bytes_put_le32(to + FRAME_OFFSET_LENGTH, FRAME_LENGTH_MIN + body_bytes);
+	memcpy(to + FRAME_OFFSET_ID, request + FRAME_OFFSET_ID,
+	       FRAME_OFFSET_FLAGS - FRAME_OFFSET_ID);
+	bytes_put_le32(to + FRAME_OFFSET_FLAGS, FRAME_START | FRAME_END);
+}
 
 #endif

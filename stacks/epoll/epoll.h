@@ -11,7 +11,11 @@
 #define WEIR_STACKS_EPOLL_H
 
 #include "dataplane/transport/transport.h"
+#include "stacks/bare.h"
 
 extern const struct tp_ops epoll_ops;
+
+/* Its bare echo: the same calls with the same options, and nothing of the contract between. */
+extern const struct bare_ops epoll_bare_ops;
 
 #endif

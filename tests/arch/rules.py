@@ -30,7 +30,7 @@ MAY_INCLUDE = [
     ("stacks/registry", ["dataplane/", "stacks/"]),
     ("stacks/utcp/", ["stacks/utcp/", "dataplane/core/"]),
     ("stacks/dpdk/", ["stacks/dpdk/", "stacks/utcp/utcp.h", "dataplane/"]),
-    ("stacks/epoll/", ["stacks/epoll/", "stacks/socket/", "dataplane/"]),
+    ("stacks/epoll/", ["stacks/epoll/", "stacks/socket/", "stacks/bare.h", "dataplane/"]),
     ("stacks/uring/", ["stacks/uring/", "stacks/socket/", "stacks/bare.h", "dataplane/"]),
     ("stacks/socket/", ["stacks/socket/", "dataplane/"]),
     ("stacks/memory/", ["stacks/memory/", "dataplane/"]),

@@ -292,6 +292,139 @@ static void reader_that_never_reads_is_held(void)
 	bench_close(&bench);
 }
 
+enum { MIXED = 12, MIXED_BODY = 30 };
+
+/* Requests with bodies of different lengths, none of which matters to the answers. */
+static size_t write_mixed(uint8_t *to)
+{
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < MIXED; i++) {
+		struct frame_head head = {.id = 100 + i,
+					  .opcode = i,
+					  .flags = whole,
+					  .body_bytes = i * 7 % MIXED_BODY};
+
+		frame_encode(to + bytes, &head);
+		memset(to + bytes + FRAME_HEAD_BYTES, (int)i, head.body_bytes);
+		bytes += FRAME_HEAD_BYTES + head.body_bytes;
+	}
+	return bytes;
+}
+
+/*
+ * A run of requests takes another way than one that is cut. Both must end alike, wherever the run
+ * is cut, whatever its policy.
+ */
+static void expect_mixed(const char *delivery, unsigned writes)
+{
+	uint8_t requests[MIXED * (FRAME_HEAD_BYTES + MIXED_BODY)];
+	size_t bytes = write_mixed(requests), bodies = bytes - MIXED * FRAME_HEAD_BYTES;
+	struct server_config config = bench_config(delivery, HANDLER_RESPOND, 3);
+
+	for (size_t cut = 0; cut < bytes; cut++) {
+		const struct server_counters *counters;
+		struct bench_end *end;
+
+		bench_open(&bench, &config, &limits);
+		counters = server_counters(bench.server);
+		end = bench_connect(&bench, 0);
+		if (cut > 0)
+			bench_send(&bench, end, requests, cut);
+		bench_turn(&bench);
+		bench_send(&bench, end, requests + cut, bytes - cut);
+		bench_turn(&bench);
+		for (unsigned i = 0; i < MIXED; i++)
+			CU_ASSERT_TRUE(bench_expect(&bench, end, 100 + i, whole,
+						    (const uint8_t *)"ZZZ", 3));
+		CU_ASSERT_EQUAL(counters->requests, MIXED);
+		CU_ASSERT_EQUAL(counters->request_bytes, bodies);
+		CU_ASSERT_EQUAL(counters->responses, MIXED);
+		CU_ASSERT_EQUAL(counters->response_bytes, MIXED * 3);
+		if (cut == 0)
+			CU_ASSERT_EQUAL(bench_counters(&bench).writes, writes);
+		bench_close(&bench);
+	}
+}
+
+static void runs_are_answered_like_single_requests(void)
+{
+	CU_ASSERT_EQUAL(HANDLER_FILL_BYTE, 'Z');
+	expect_mixed("immediate", MIXED);
+	expect_mixed("coalesce", 1);
+	expect_mixed("flush-at:60", 4); /* of three responses of 27 bytes */
+}
+
+static void run_ends_before_a_bad_frame(void)
+{
+	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, 3);
+	uint8_t bad[FRAME_HEAD_BYTES] = {FRAME_LENGTH_MIN - 1};
+	struct bench_end *end;
+
+	bench_open(&bench, &config, &limits);
+	end = bench_connect(&bench, 0);
+	bench_request(&bench, end, 1, 5, 8);
+	bench_send(&bench, end, bad, sizeof(bad));
+	bench_turn(&bench);
+	for (unsigned i = 1; i <= 5; i++)
+		CU_ASSERT_TRUE(bench_expect(&bench, end, i, whole, (const uint8_t *)"ZZZ", 3));
+	expect_rejected(end, "frame length is smaller than the fixed header");
+	bench_close(&bench);
+}
+
+static void run_ends_with_the_share(void)
+{
+	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, 3);
+	const struct server_counters *counters;
+	struct bench_end *end;
+
+	config.turn_requests = 10;
+	bench_open(&bench, &config, &limits);
+	counters = server_counters(bench.server);
+	end = bench_connect(&bench, 0);
+	bench_request(&bench, end, 0, 25, 8);
+	bench_turn(&bench);
+	CU_ASSERT_EQUAL(counters->responses, 10);
+	CU_ASSERT_EQUAL(counters->yields, 1);
+	bench_turn(&bench);
+	CU_ASSERT_EQUAL(counters->responses, 20);
+	bench_turn(&bench);
+	CU_ASSERT_EQUAL(counters->responses, 25);
+	CU_ASSERT_EQUAL(counters->yields, 2);
+	bench_close(&bench);
+}
+
+/* Requests come and answers leave in pieces of any length, so rings wrap and send memory fails. */
+static void answers_are_right_whatever_the_room(void)
+{
+	enum { COUNT = 4000, BODY = 999, REQUEST = FRAME_HEAD_BYTES + 11 };
+	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, BODY);
+	unsigned asked = 0, answered = 0;
+	uint8_t body[BODY];
+	struct bench_end *end;
+
+	memset(body, HANDLER_FILL_BYTE, sizeof(body));
+	bench_open(&bench, &config, &limits);
+	end = bench_connect(&bench, 0);
+	srand(3);
+	for (unsigned turns = 0; turns < 100000 && answered < COUNT; turns++) {
+		unsigned burst = 1 + (unsigned)rand() % 200, reads = (unsigned)rand() % 100;
+		struct room rooms[2];
+
+		if (asked + burst <= COUNT + 200 &&
+		    tp_reserve(bench.client_tp, end->conn, (size_t)burst * REQUEST, rooms)) {
+			bench_request(&bench, end, asked, burst, 11);
+			asked += burst;
+		}
+		bench_turn(&bench);
+		while (reads-- > 0 && bench_expect(&bench, end, answered, whole, body, BODY))
+			answered++;
+	}
+	CU_ASSERT(answered >= COUNT);
+	CU_ASSERT(server_counters(bench.server)->stalls > 0);
+	bench_close(&bench);
+}
+
 static void nobody_gets_more_than_a_share(void)
 {
 	struct server_config config = bench_config("coalesce", HANDLER_ECHO, 0);
@@ -378,6 +511,12 @@ static const struct suite_test tests[] = {
 	 cut_requests_are_counted},
 	{"a peer that does not read is held in bounded memory and harms nobody",
 	 reader_that_never_reads_is_held},
+	{"a run of requests is answered like single ones, wherever it is cut",
+	 runs_are_answered_like_single_requests},
+	{"a run ends before a bad frame", run_ends_before_a_bad_frame},
+	{"a run ends with the share of the turn", run_ends_with_the_share},
+	{"answers are right in whatever pieces requests and room come",
+	 answers_are_right_whatever_the_room},
 	{"nobody gets more than its share of a turn", nobody_gets_more_than_a_share},
 	{"draining answers what was received, ends everyone and refuses newcomers",
 	 draining_answers_and_ends},

@@ -2,6 +2,7 @@
 #include "dataplane/core/bytes.h"
 #include "tests/support/suite.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,12 +117,51 @@ static void round_trips_any_head(void)
 	}
 }
 
+/* Whole is what decoding accepts and whose body is there too. */
+static void knows_a_whole_frame(void)
+{
+	uint8_t bytes[64] = {0};
+	struct frame_head head;
+
+	for (uint32_t frame_len = 0; frame_len < 70; frame_len++) {
+		for (size_t count = 0; count <= sizeof(bytes); count++) {
+			bool decodes, there = frame_len + FRAME_LENGTH_BYTES <= count;
+
+			bytes_put_le32(bytes, frame_len);
+			decodes = decode_cut(bytes, count, count / 2, 50, &head) == FRAME_OK;
+			CU_ASSERT_EQUAL(frame_whole(bytes, count, 50),
+					decodes && there ? frame_len + FRAME_LENGTH_BYTES : 0);
+		}
+	}
+	bytes_put_le32(bytes, UINT32_MAX);
+	CU_ASSERT_EQUAL(frame_whole(bytes, sizeof(bytes), UINT32_MAX), 0);
+}
+
+static void answers_like_encoding(void)
+{
+	const struct frame_head request = {.id = 0x1122334455667788,
+					   .opcode = 0x99AABBCCDDEEFF00,
+					   .flags = FRAME_START,
+					   .body_bytes = 7};
+	struct frame_head answer = request;
+	uint8_t asked[FRAME_HEAD_BYTES], wanted[FRAME_HEAD_BYTES], got[FRAME_HEAD_BYTES];
+
+	answer.flags = FRAME_START | FRAME_END;
+	answer.body_bytes = 64;
+	frame_encode(asked, &request);
+	frame_encode(wanted, &answer);
+	frame_encode_answer(got, asked, 64);
+	CU_ASSERT_EQUAL(memcmp(got, wanted, sizeof(got)), 0);
+}
+
 static const struct suite_test tests[] = {
 	{"a head is encoded in the wire format of the seed", encodes_the_wire_format},
 	{"a head decodes the same at every split and takes 24 bytes or nothing",
 	 decodes_the_same_at_every_split},
 	{"a length that cannot be right is rejected as soon as its four bytes are there",
 	 rejects_lengths_by_four_bytes},
+	{"a frame is whole if decoding takes it and its body is there", knows_a_whole_frame},
+	{"an answer's head is that of its request, encoded anew", answers_like_encoding},
 	{"random bytes never do harm", survives_random_bytes},
 	{"any head survives encoding and decoding", round_trips_any_head},
 };

@@ -94,8 +94,8 @@ static const struct {
 	 "2:47: 'runs' is 0; accepted: a whole number from 1 to 1000\n"},
 	{HEAD FIXED ", \"runs\": \"3\"}",
 	 "2:47: 'runs' is \"3\"; accepted: a whole number from 1 to 1000\n"},
-	{HEAD FIXED ", \"order\": \"abba\"}",
-	 "2:48: 'order' is \"abba\"; accepted: \"rotate\" or \"shuffle\"\n"},
+	{HEAD FIXED ", \"order\": \"abab\"}",
+	 "2:48: 'order' is \"abab\"; accepted: \"rotate\", \"shuffle\" or \"abba\"\n"},
 	{HEAD FIXED ", \"duration\": \"2\"}", "2:51: 'duration' is \"2\"; accepted: 100ms to 60m, "
 					      "with its unit, e.g. \"2s\" or \"500ms\"\n"},
 	{HEAD FIXED ", \"duration\": \"61m\"}",
@@ -135,7 +135,7 @@ static const struct {
 	{HEAD FIXED ", \"runs\": 0, \"order\": 7,\n \"sed\": 1}",
 	 "3:2: unknown key 'sed'; did you mean 'seed'?\n"
 	 "2:47: 'runs' is 0; accepted: a whole number from 1 to 1000\n"
-	 "2:59: 'order' is 7; accepted: \"rotate\" or \"shuffle\"\n"},
+	 "2:59: 'order' is 7; accepted: \"rotate\", \"shuffle\" or \"abba\"\n"},
 };
 
 static void names_every_fault(void)
@@ -248,12 +248,33 @@ static void overrides_go_where_they_belong(void)
 		"accepted\n");
 }
 
+static void composes_from_text(void)
+{
+	static const char text[] = HEAD FIXED ", \"order\": \"abba\"}";
+	struct problems problems = {0};
+	struct experiment *experiment;
+
+	CU_ASSERT_EQUAL_FATAL(experiment_compose("weir x", text, &experiment, &problems), 0);
+	CU_ASSERT_EQUAL(experiment->order, EXPERIMENT_ABBA);
+	CU_ASSERT_STRING_EQUAL(experiment_order_name(experiment->order), "abba");
+	CU_ASSERT_STRING_EQUAL(experiment->text, text);
+	CU_ASSERT_EQUAL(experiment->text_bytes, strlen(text));
+	experiment_free(experiment);
+	CU_ASSERT_EQUAL(
+		experiment_compose("weir x", HEAD FIXED ", \"runs\": 0}", &experiment, &problems),
+		-EINVAL);
+	CU_ASSERT_STRING_EQUAL(
+		problems.text,
+		"weir x:2:47: 'runs' is 0; accepted: a whole number from 1 to 1000\n");
+}
+
 static const struct suite_test tests[] = {
 	{"every fault is named with its place and what is accepted", names_every_fault},
 	{"a file that cannot be read is named, and nothing is waited for",
 	 names_what_cannot_be_read},
 	{"a file or nesting without bounds is refused", refuses_a_file_without_bounds},
 	{"what is right is read, and the rest has its defaults", reads_what_is_right},
+	{"a description can be composed by a program, and is judged the same", composes_from_text},
 	{"an override replaces a factor, a plain key or a fixed value",
 	 overrides_go_where_they_belong},
 };

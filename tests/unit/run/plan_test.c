@@ -78,6 +78,15 @@ static void rotates_from_run_to_run(void)
 	expect_order(EXPERIMENT_ROTATE, 5, 1, 1, (unsigned[]){0});
 }
 
+static void every_second_run_goes_backwards(void)
+{
+	expect_order(EXPERIMENT_ABBA, 4, 0, 4, (unsigned[]){0, 1, 2, 3});
+	expect_order(EXPERIMENT_ABBA, 4, 1, 4, (unsigned[]){3, 2, 1, 0});
+	expect_order(EXPERIMENT_ABBA, 4, 2, 4, (unsigned[]){0, 1, 2, 3});
+	expect_order(EXPERIMENT_ABBA, 4, 3, 4, (unsigned[]){3, 2, 1, 0});
+	expect_order(EXPERIMENT_ABBA, 2, 1, 1, (unsigned[]){0});
+}
+
 static void shuffles_by_the_seed(void)
 {
 	unsigned first[12], again[12], other_run[12], other_seed[12];
@@ -304,6 +313,7 @@ static void refuses_what_cannot_be_measured(void)
 static const struct suite_test tests[] = {
 	{"factors span a grid without what is excluded", spans_the_grid_without_what_is_excluded},
 	{"each run begins further on in the list of cells", rotates_from_run_to_run},
+	{"in abba, every second run goes backwards", every_second_run_goes_backwards},
 	{"a shuffle is each run's own and repeats with its seed", shuffles_by_the_seed},
 	{"every cell is measured once a run", every_cell_once_a_run},
 	{"both sides are told everything", says_all_to_both_sides},

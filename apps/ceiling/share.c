@@ -1,0 +1,186 @@
+#include "apps/ceiling/share.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a pair gives, one value a pair. */
+enum column {
+	BARE_RPS,
+	PIPELINE_RPS,
+	RPS,
+	BARE_BUSY_NS,
+	PIPELINE_BUSY_NS,
+	CPU,
+	COLUMN_COUNT,
+};
+
+static const json_t *setting_of(const json_t *result, const char *name)
+{
+	return json_object_get(json_object_get(result, "cell"), name);
+}
+
+static bool is_of(const json_t *result, const struct share_cell *cell)
+{
+	const char *stack = json_string_value(setting_of(result, "stack"));
+
+	return stack && strcmp(stack, cell->stack) == 0 &&
+	       json_integer_value(setting_of(result, "connections")) == cell->connections &&
+	       json_integer_value(setting_of(result, "depth")) == cell->depth;
+}
+
+static bool is_bare(const json_t *result)
+{
+	return json_is_true(setting_of(result, "bare"));
+}
+
+static json_int_t run_of(const json_t *result)
+{
+	return json_integer_value(json_object_get(result, "run"));
+}
+
+/* The valid sample of the bare echo beside a sample of the pipeline, or NULL. */
+static const json_t *partner_of(const json_t *results, const json_t *pipeline,
+				const struct share_cell *cell)
+{
+	size_t index;
+	json_t *result;
+
+	json_array_foreach((json_t *)results, index, result)
+	{
+		if (is_bare(result) && is_of(result, cell) && run_of(result) == run_of(pipeline) &&
+		    json_is_true(json_object_get(result, "valid")))
+			return result;
+	}
+	return NULL;
+}
+
+static double rps_of(const json_t *result)
+{
+	return json_number_value(json_object_get(result, "effective_rps"));
+}
+
+static double busy_ns_of(const json_t *result)
+{
+	const json_t *server = json_object_get(result, "server");
+
+	return 1000 * json_number_value(json_object_get(server, "busy_us_per_request"));
+}
+
+static bool is_saturated(const json_t *result)
+{
+	return json_is_true(json_object_get(json_object_get(result, "client"), "saturated"));
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double first = *(const double *)a, second = *(const double *)b;
+
+	return (first > second) - (first < second);
+}
+
+static struct share_range range_of(double *values, unsigned count)
+{
+	if (count == 0)
+		return (struct share_range){0};
+	qsort(values, count, sizeof(*values), by_size);
+	return (struct share_range){.count = count,
+				    .median = (values[(count - 1) / 2] + values[count / 2]) / 2,
+				    .least = values[0],
+				    .most = values[count - 1]};
+}
+
+/* Fills the columns with one value a pair; the number of pairs. */
+static unsigned collect(const json_t *results, struct share_cell *cell,
+			double *columns[COLUMN_COUNT])
+{
+	unsigned count = 0;
+	size_t index;
+	json_t *result;
+
+	json_array_foreach((json_t *)results, index, result)
+	{
+		const json_t *bare;
+
+		if (is_bare(result) || !is_of(result, cell) ||
+		    !json_is_true(json_object_get(result, "valid")))
+			continue;
+		bare = partner_of(results, result, cell);
+		if (!bare || rps_of(bare) <= 0 || busy_ns_of(result) <= 0)
+			continue;
+		columns[BARE_RPS][count] = rps_of(bare);
+		columns[PIPELINE_RPS][count] = rps_of(result);
+		columns[RPS][count] = rps_of(result) / rps_of(bare);
+		columns[BARE_BUSY_NS][count] = busy_ns_of(bare);
+		columns[PIPELINE_BUSY_NS][count] = busy_ns_of(result);
+		columns[CPU][count] = busy_ns_of(bare) / busy_ns_of(result);
+		cell->saturated |= is_saturated(bare) || is_saturated(result);
+		count++;
+	}
+	return count;
+}
+
+/* Computes a cell whose settings are filled; without memory it has no pairs. */
+static void compute(const json_t *results, struct share_cell *cell)
+{
+	struct share_range *ranges[COLUMN_COUNT] = {
+		&cell->bare_rps,     &cell->pipeline_rps,     &cell->rps,
+		&cell->bare_busy_ns, &cell->pipeline_busy_ns, &cell->cpu};
+	size_t room = json_array_size(results);
+	double *values = calloc(COLUMN_COUNT * room, sizeof(*values));
+	double *columns[COLUMN_COUNT];
+	unsigned count;
+
+	if (!values)
+		return;
+	for (unsigned i = 0; i < COLUMN_COUNT; i++)
+		columns[i] = values + i * room;
+	count = collect(results, cell, columns);
+	for (unsigned i = 0; i < COLUMN_COUNT; i++)
+		*ranges[i] = range_of(columns[i], count);
+	free(values);
+}
+
+static bool is_known(const json_t *result, const struct share_cell *cells, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		if (is_of(result, &cells[i]))
+			return true;
+	return false;
+}
+
+unsigned share_cells(const json_t *results, struct share_cell *cells, unsigned room)
+{
+	unsigned count = 0;
+	size_t index;
+	json_t *result;
+
+	json_array_foreach((json_t *)results, index, result)
+	{
+		if (count == room || is_known(result, cells, count))
+			continue;
+		cells[count] = (struct share_cell){
+			.stack = json_string_value(setting_of(result, "stack")),
+			.connections =
+				(unsigned)json_integer_value(setting_of(result, "connections")),
+			.depth = (unsigned)json_integer_value(setting_of(result, "depth")),
+		};
+		compute(results, &cells[count++]);
+	}
+	return count;
+}
+
+const struct share_range *share_counted(const struct share_cell *cell)
+{
+	return cell->saturated ? &cell->cpu : &cell->rps;
+}
+
+enum share_verdict share_judge(const struct share_cell *cell, double least)
+{
+	const struct share_range *share = share_counted(cell);
+
+	if (share->count < SHARE_PAIRS_MIN)
+		return SHARE_UNDECIDED;
+	if (share->least >= least)
+		return SHARE_REACHED;
+	return share->most < least ? SHARE_MISSED : SHARE_UNDECIDED;
+}

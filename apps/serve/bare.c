@@ -1,0 +1,96 @@
+#include "apps/serve/turner.h"
+
+#include "dataplane/proto/frame.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct bare_echo {
+	struct turner base;
+	const struct bare_ops *ops;
+	struct bare *bare;
+	struct busy busy;
+};
+
+static const struct bare_echo *echo_of(const struct turner *turner)
+{
+	return (const struct bare_echo *)turner;
+}
+
+static int echo_open(const struct serve_options *options, uint16_t index,
+		     struct turner **turner_out, struct tp_error *error)
+{
+	struct bare_config config = {
+		.listen = &options->listen,
+		.request_bytes = FRAME_HEAD_BYTES + options->request_bytes,
+		.response_bytes = FRAME_HEAD_BYTES + options->response_bytes,
+	};
+	struct tp_limits limits = {.conn_max = options->conn_max};
+	struct bare_echo *echo = calloc(1, sizeof(*echo));
+	int rc;
+
+	if (!echo)
+		return tp_fail(error, -ENOMEM, "no memory for a bare echo");
+	rc = stack_open_bare(&options->stack, index, &limits, &config, &echo->bare, error);
+	if (rc < 0) {
+		free(echo);
+		return rc;
+	}
+	echo->base = (struct turner){.ops = &bare_turner, .busy = &echo->busy};
+	echo->ops = options->stack.stack->bare;
+	*turner_out = &echo->base;
+	return 0;
+}
+
+static void echo_turn(struct turner *turner, uint64_t wait_ns)
+{
+	struct bare_echo *echo = (struct bare_echo *)turner;
+	struct tp_turn turn;
+
+	echo->ops->turn(echo->bare, wait_ns, &turn);
+	busy_account(&echo->busy, &turn);
+}
+
+/* A bare echo neither looks after its device nor ends in good order: closing resets. */
+static bool echo_device_gone(const struct turner *turner)
+{
+	return false;
+}
+
+static void echo_drain(struct turner *turner)
+{
+}
+
+static bool echo_idle(const struct turner *turner)
+{
+	return true;
+}
+
+static void echo_copy(const struct turner *turner, struct serve_copy *copy_out)
+{
+	const struct bare_echo *echo = echo_of(turner);
+	struct bare_counts counts;
+
+	*copy_out = (struct serve_copy){.server.busy = echo->busy};
+	echo->ops->counts(echo->bare, &counts, &copy_out->transport.counters);
+	copy_out->server.requests = copy_out->server.responses = counts.requests;
+	copy_out->server.connections = counts.connections;
+}
+
+static void echo_close(struct turner *turner)
+{
+	struct bare_echo *echo = (struct bare_echo *)turner;
+
+	echo->ops->close(echo->bare);
+	free(echo);
+}
+
+const struct turner_ops bare_turner = {
+	.open = echo_open,
+	.turn = echo_turn,
+	.device_gone = echo_device_gone,
+	.drain = echo_drain,
+	.idle = echo_idle,
+	.copy = echo_copy,
+	.close = echo_close,
+};

@@ -1,0 +1,358 @@
+/*
+ * The bare echo over epoll. One receive and one send buffer serve all connections, so both stay in
+ * the nearest cache; a connection keeps no more than how far into a request it is, and the
+ * beginning of that request if it came in pieces. The send buffer holds answers from the start, and
+ * only their ids are written.
+ */
+#include "dataplane/core/clock.h"
+#include "dataplane/core/limits.h"
+#include "dataplane/core/slab.h"
+#include "dataplane/pipeline/handler.h"
+#include "dataplane/proto/frame.h"
+#include "stacks/epoll/epoll.h"
+#include "stacks/socket/socket.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+	BUFFER_BYTES = 64 * 1024, /* of each direction */
+	ID_END = FRAME_OFFSET_ID + sizeof(uint64_t),
+};
+
+struct bare_conn {
+	int fd;		      /* -1 once closed */
+	uint32_t begun_bytes; /* of a request that is not whole yet */
+	uint8_t begun[ID_END];
+};
+
+struct bare {
+	int epoll_fd;
+	int listen_fd;
+	bool moved; /* in this turn */
+	uint32_t request_bytes;
+	uint32_t response_bytes;
+	uint32_t receive_bytes; /* the answers to so many received bytes fit the send buffer */
+	struct slab conns;
+	struct socket_settings settings;
+	struct tp_addr listen;
+	struct bare_counts counts;
+	struct tp_counters counters;
+	struct epoll_event events[LIMIT_TURN_EVENTS];
+	uint8_t received[BUFFER_BYTES];
+	uint8_t answers[BUFFER_BYTES];
+};
+
+/* --- connections --- */
+
+static void close_conn(struct bare *bare, struct bare_conn *conn)
+{
+	socket_shut(conn->fd, &bare->counters.syscalls);
+	conn->fd = -1;
+	bare->counters.closed++;
+	slab_release(&bare->conns, conn);
+}
+
+static int watch(struct bare *bare, int fd, uint32_t events, void *tag)
+{
+	struct epoll_event event = {.events = events, .data.ptr = tag};
+
+	bare->counters.syscalls++;
+	return epoll_ctl(bare->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+static void take_accepted(struct bare *bare, int fd)
+{
+	struct bare_conn *conn = slab_acquire(&bare->conns);
+
+	if (!conn) {
+		socket_reset(fd, &bare->counters.syscalls);
+		bare->counters.accepts_refused++;
+		return;
+	}
+	*conn = (struct bare_conn){.fd = fd};
+	socket_adopt(fd, &bare->listen, &bare->settings, &bare->counters.syscalls);
+	bare->counters.accepted++;
+	bare->counts.connections++;
+	if (watch(bare, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, conn) < 0)
+		close_conn(bare, conn);
+}
+
+/* A host that lacks descriptors is asked again when the next connection comes. */
+static void accept_all(struct bare *bare)
+{
+	enum socket_accept verdict = SOCKET_ACCEPT_NEXT;
+
+	while (verdict == SOCKET_ACCEPT_NEXT) {
+		int fd = accept4(bare->listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+
+		bare->counters.syscalls++;
+		bare->moved |= fd >= 0;
+		if (fd >= 0)
+			take_accepted(bare, fd);
+		else
+			verdict = socket_accept_verdict(errno);
+	}
+}
+
+/* --- requests and answers --- */
+
+static void answer(struct bare *bare, uint32_t index, const uint8_t *request)
+{
+	memcpy(bare->answers + (size_t)index * bare->response_bytes + FRAME_OFFSET_ID,
+	       request + FRAME_OFFSET_ID, sizeof(uint64_t));
+}
+
+/* Keeps the beginning of a request, as far as an answer needs it. */
+static void keep(struct bare_conn *conn, const uint8_t *bytes, uint32_t count)
+{
+	if (conn->begun_bytes < ID_END) {
+		uint32_t room = ID_END - conn->begun_bytes;
+
+		memcpy(conn->begun + conn->begun_bytes, bytes, count < room ? count : room);
+	}
+	conn->begun_bytes += count;
+}
+
+/* Writes an answer for each request that the received bytes complete; their number. */
+static uint32_t answer_all(struct bare *bare, struct bare_conn *conn, uint32_t bytes)
+{
+	const uint8_t *at = bare->received, *end = at + bytes;
+	uint32_t size = bare->request_bytes, count = 0;
+
+	if (conn->begun_bytes > 0) {
+		uint32_t lacking = size - conn->begun_bytes;
+		uint32_t taken = bytes < lacking ? bytes : lacking;
+
+		keep(conn, at, taken);
+		at += taken;
+		if (conn->begun_bytes == size) {
+			answer(bare, count++, conn->begun);
+			conn->begun_bytes = 0;
+		}
+	}
+	for (; (size_t)(end - at) >= size; at += size)
+		answer(bare, count++, at);
+	if (at < end)
+		keep(conn, at, (uint32_t)(end - at));
+	return count;
+}
+
+/* Sends answers; false if the kernel did not take all, which no peer that reads brings about. */
+static bool send_answers(struct bare *bare, const struct bare_conn *conn, uint32_t count)
+{
+	uint32_t bytes = count * bare->response_bytes;
+	ssize_t sent = send(conn->fd, bare->answers, bytes, MSG_NOSIGNAL);
+
+	bare->counters.syscalls++;
+	bare->counters.writes++;
+	bare->counters.written_bytes += bytes;
+	if (bytes > bare->counters.largest_write_bytes)
+		bare->counters.largest_write_bytes = bytes;
+	return sent == (ssize_t)bytes;
+}
+
+/* Receives once and answers. Whether more may be there to receive. */
+static bool serve_once(struct bare *bare, struct bare_conn *conn, bool ending)
+{
+	ssize_t bytes = recv(conn->fd, bare->received, bare->receive_bytes, 0);
+	uint32_t count;
+
+	bare->counters.syscalls++;
+	if (bytes < 0 && (errno == EAGAIN || errno == EINTR))
+		return errno == EINTR;
+	bare->moved = true;
+	if (bytes <= 0) {
+		close_conn(bare, conn);
+		return false;
+	}
+	bare->counters.received_bytes += (uint64_t)bytes;
+	count = answer_all(bare, conn, (uint32_t)bytes);
+	bare->counts.requests += count;
+	if (count > 0 && !send_answers(bare, conn, count)) {
+		close_conn(bare, conn);
+		return false;
+	}
+	return ending || (uint32_t)bytes == bare->receive_bytes;
+}
+
+/* Less than asked for is all there is, unless the peer's end stands behind it. */
+static void serve(struct bare *bare, struct bare_conn *conn, uint32_t events)
+{
+	bool ending = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+
+	while (serve_once(bare, conn, ending))
+		;
+}
+
+/* --- the turn --- */
+
+/* Asks the kernel; whole milliseconds are slept, rounded down to keep within the bound. */
+static unsigned ask_kernel(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn)
+{
+	uint64_t wait_ms = wait_ns / CLOCK_MS_NS;
+	uint64_t before_ns = wait_ms ? clock_now_ns() : 0;
+	int timeout = wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
+	int count = epoll_wait(bare->epoll_fd, bare->events, LIMIT_TURN_EVENTS, timeout);
+
+	bare->counters.syscalls++;
+	turn->now_ns = clock_now_ns();
+	if (wait_ms) {
+		turn->waited_ns = turn->now_ns - before_ns;
+		bare->counters.waits++;
+		bare->counters.wait_ns += turn->waited_ns;
+		bare->counters.wakeups += count > 0;
+	}
+	return count < 0 ? 0 : (unsigned)count;
+}
+
+static void bare_turn(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn_out)
+{
+	struct tp_turn turn = {0};
+	unsigned count = ask_kernel(bare, wait_ns, &turn);
+
+	bare->moved = false;
+	for (unsigned i = 0; i < count; i++) {
+		struct bare_conn *conn = bare->events[i].data.ptr;
+
+		if (conn)
+			serve(bare, conn, bare->events[i].events);
+		else
+			accept_all(bare);
+	}
+	turn.moved = bare->moved;
+	bare->counters.polls++;
+	bare->counters.empty_polls += !turn.moved;
+	*turn_out = turn;
+}
+
+/* --- setup and report --- */
+
+/* The send buffer full of answers, whole but for their ids. */
+static void write_answers(struct bare *bare)
+{
+	const struct frame_head head = {
+		.opcode = FRAME_OPCODE_STRESS,
+		.flags = FRAME_START | FRAME_END,
+		.body_bytes = bare->response_bytes - FRAME_HEAD_BYTES,
+	};
+
+	memset(bare->answers, HANDLER_FILL_BYTE, sizeof(bare->answers));
+	for (uint32_t at = 0; at + bare->response_bytes <= BUFFER_BYTES; at += bare->response_bytes)
+		frame_encode(bare->answers + at, &head);
+}
+
+static int check_sizes(const struct bare_config *config, struct tp_error *error)
+{
+	uint32_t least = config->request_bytes < config->response_bytes ? config->request_bytes
+									: config->response_bytes;
+	uint32_t most = config->request_bytes + config->response_bytes - least;
+
+	if (least >= FRAME_HEAD_BYTES && most <= LIMIT_CHUNK_BYTES)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "epoll: frames of %u and %u bytes asked for; the bare echo has %d to %d",
+		       config->request_bytes, config->response_bytes, FRAME_HEAD_BYTES,
+		       LIMIT_CHUNK_BYTES);
+}
+
+static void fill(struct bare *bare, const struct bare_config *config)
+{
+	uint32_t fitting = BUFFER_BYTES / config->response_bytes;
+
+	bare->epoll_fd = bare->listen_fd = -1;
+	bare->request_bytes = config->request_bytes;
+	bare->response_bytes = config->response_bytes;
+	/* whatever part of a request came before, so many bytes complete no more than fit */
+	bare->receive_bytes =
+		fitting < BUFFER_BYTES / config->request_bytes
+			? fitting * config->request_bytes
+			: BUFFER_BYTES / config->request_bytes * config->request_bytes;
+	bare->settings = socket_settings_of(&epoll_ops, config->transport);
+	bare->listen = *config->listen;
+	write_answers(bare);
+}
+
+static int begin(struct bare *bare, uint32_t conn_max, struct tp_error *error)
+{
+	int code = slab_create(&bare->conns, conn_max, sizeof(struct bare_conn));
+
+	if (code < 0)
+		return tp_fail(error, code, "epoll: no memory for %u connections", conn_max);
+	bare->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	bare->counters.syscalls++;
+	if (bare->epoll_fd < 0)
+		return tp_fail(error, -errno, "epoll: cannot make an epoll descriptor: %s",
+			       strerror(errno));
+	code = socket_listen(&bare->listen, &bare->settings, &bare->counters.syscalls, error);
+	if (code < 0)
+		return code;
+	bare->listen_fd = code;
+	code = watch(bare, bare->listen_fd, EPOLLIN | EPOLLET, NULL);
+	if (code < 0)
+		return tp_fail(error, code, "epoll: cannot watch a listener: %s", strerror(-code));
+	return 0;
+}
+
+static void bare_close(struct bare *bare)
+{
+	uint64_t *calls = &bare->counters.syscalls;
+
+	for (uint32_t i = 0; i < bare->conns.fresh; i++) {
+		struct bare_conn *conn = slab_at(&bare->conns, i);
+
+		if (conn->fd < 0)
+			continue;
+		socket_reset(conn->fd, calls);
+		slab_release(&bare->conns, conn);
+	}
+	if (bare->listen_fd >= 0)
+		socket_unlisten(bare->listen_fd, &bare->listen, &bare->settings, calls);
+	if (bare->epoll_fd >= 0)
+		socket_shut(bare->epoll_fd, calls);
+	slab_destroy(&bare->conns);
+	free(bare);
+}
+
+static int bare_open(const struct bare_config *config, struct bare **bare_out,
+		     struct tp_error *error)
+{
+	int code = socket_device_check("epoll", config->transport->device, error);
+	struct bare *bare;
+
+	if (code == 0)
+		code = check_sizes(config, error);
+	if (code < 0)
+		return code;
+	bare = calloc(1, sizeof(*bare));
+	if (!bare)
+		return tp_fail(error, -ENOMEM, "epoll: no memory for a bare echo");
+	fill(bare, config);
+	code = begin(bare, config->transport->limits.conn_max, error);
+	if (code < 0) {
+		bare_close(bare);
+		return code;
+	}
+	*bare_out = bare;
+	return 0;
+}
+
+static void bare_counts(const struct bare *bare, struct bare_counts *counts_out,
+			struct tp_counters *transport_out)
+{
+	*counts_out = bare->counts;
+	*transport_out = bare->counters;
+}
+
+const struct bare_ops epoll_bare_ops = {
+	.open = bare_open,
+	.turn = bare_turn,
+	.counts = bare_counts,
+	.close = bare_close,
+};

@@ -1,0 +1,270 @@
+#!/usr/bin/python3
+"""`weir ceiling` and the bare echo under `weir serve`, from the outside. Speaks TAP.
+
+usage: ceiling_test.py WEIR [SUBSTRING...]
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+
+DEADLINE_S = 120
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHARE = r"\d+\.\d% \(\d+\.\d-\d+\.\d\)"
+
+
+class Skip(Exception):
+    """The host cannot show this; the text says why."""
+
+
+class Bench:
+    """The program, and a folder for one test."""
+
+    def __init__(self, weir, folder):
+        self.weir = weir
+        self.folder = folder
+
+    def run(self, *arguments):
+        return subprocess.run([self.weir, *map(str, arguments)], capture_output=True, text=True,
+                              timeout=DEADLINE_S, check=False)
+
+    def ceiling(self, *arguments):
+        """A tiny one: one cell of epoll, short windows."""
+        if len(os.sched_getaffinity(0)) < 2:
+            raise Skip("server and client need a CPU each")
+        return self.run("ceiling", "--stack", "epoll@loopback", "--connections", 4, "--depth", 4,
+                        "--warmup", "50ms", "--duration", "150ms", "--output", self.folder,
+                        "--lock", os.path.join(self.folder, "lock"), "--no-report", *arguments)
+
+    def load(self, address, *arguments):
+        """A short load; its result."""
+        path = os.path.join(self.folder, "client.json")
+        outcome = self.run("load", "--connect", address, "--warmup", "20ms", "--duration", "150ms",
+                           "--json", path, *arguments)
+        assert outcome.returncode == 0, outcome.stderr
+        with open(path, encoding="utf-8") as file:
+            return json.load(file)
+
+
+class BareServer:
+    """A bare echo that is ready; `final` is its last word once it has ended."""
+
+    def __init__(self, bench, *arguments):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
+        self.process = subprocess.Popen(
+            [bench.weir, "serve", "--bare", "--listen", self.address, *map(str, arguments)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.final = None
+        for line in self.process.stdout:
+            if line.startswith("ready "):
+                self.ready = json.loads(line[len("ready "):])
+                return
+        raise AssertionError(self.process.communicate()[1])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.send_signal(signal.SIGTERM)
+        out, error = self.process.communicate(timeout=DEADLINE_S)
+        assert self.process.returncode == 0 and error == "", error
+        self.final = json.loads(out.splitlines()[-1][len("final "):])
+
+
+def read_json(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def results_path(outcome):
+    """The path in the last line of the output."""
+    last = outcome.stdout.splitlines()[-1]
+    assert last.startswith("results: "), (last, outcome.stderr)
+    return last[len("results: "):]
+
+
+def bare_answers_verified(bench):
+    """load verifies every byte of every answer, whatever the depth and the sizes."""
+    for depth, request, response in ((1, 256, 64), (32, 256, 64), (7, 0, 0), (3, 16360, 16360),
+                                     (16, 1, 9000), (64, 5000, 3)):
+        with BareServer(bench, "--request-bytes", request, "--response-bytes", response) as server:
+            load = bench.load(server.address, "--connections", 8, "--depth", depth,
+                              "--request-bytes", request, "--response-bytes", response)
+        assert load["completed"] > 0 and load["failed"] == 0, (depth, request, response, load)
+        counted = server.final["server"]
+        assert counted["requests"] == counted["responses"] >= load["completed"], counted
+        assert counted["connections"] == 8, counted
+
+
+def bare_accounts(bench):
+    """The same lines with the same keys as of the pipeline; what only that counts is null."""
+    with BareServer(bench, "--request-bytes", 40, "--response-bytes", 16) as server:
+        bench.load(server.address, "--connections", 4, "--depth", 8, "--request-bytes", 40,
+                   "--response-bytes", 16)
+    assert server.ready["pipeline"] is False and server.ready["delivery"] is None
+    assert server.ready["request_bytes"] == 40 and server.ready["response_bytes"] == 16
+    known = {name for name, value in server.final["server"].items() if value is not None}
+    assert known == {"requests", "responses", "connections"}, known
+    assert "connections_closed" in server.final["server"]
+    requests, transport = server.final["server"]["requests"], server.final["transport"]
+    assert transport["received_bytes"] == requests * (40 + 24), transport
+    assert transport["written_bytes"] == requests * (16 + 24), transport
+    assert transport["accepted"] == 4 and transport["writes"] * 8 >= requests, transport
+    assert transport["syscalls"] > 0 and transport["polls"] > 0 and transport["wakeups"] > 0
+    assert transport["segments_out"] is None and transport["copied_bytes"] is None
+    busy = server.final["busy"]
+    assert busy["busy_turns"] > 0 and busy["busy_ns"] > 0 and busy["waited_ns"] > 0, busy
+
+
+def bare_spins(bench):
+    """A bare echo waits as it is told."""
+    with BareServer(bench, "--wait", "spin") as server:
+        bench.load(server.address, "--connections", 4)
+    transport = server.final["transport"]
+    assert transport["waits"] == 0 and transport["empty_polls"] > 0, transport
+
+
+def bare_refusals(bench):
+    for arguments, says in (
+            (("--handler", "echo"), "--bare has no handlers"),
+            (("--stack", "memory"), "has no bare echo; these have one: epoll"),
+            (("--request-bytes", "16361"), "at most 16360"),
+            (("--response-bytes", "16361"), "at most 16360"),
+    ):
+        outcome = bench.run("serve", "--bare", *arguments)
+        assert outcome.returncode == 4 and says in outcome.stderr, (arguments, outcome.stderr)
+    outcome = bench.run("serve", "--request-bytes", "10")
+    assert outcome.returncode == 4 and "--bare" in outcome.stderr, outcome.stderr
+
+
+def tiny_ceiling(bench):
+    outcome = bench.ceiling("--runs", 2)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    line = re.search(rf"^epoll@loopback +4 +4 +[\d,]+ +[\d,]+ +{SHARE} +[\d,]+ +[\d,]+ +{SHARE}",
+                     outcome.stdout, re.M)
+    assert line, outcome.stdout
+    assert "2 pairs: such a range holds the true median with 50 %" in outcome.stdout
+    path = results_path(outcome)
+    with open(os.path.join(path, "results.jsonl"), encoding="utf-8") as file:
+        results = [json.loads(line) for line in file]
+    assert all(result["valid"] for result in results), results
+    assert [(result["run"], result["cell"]["bare"]) for result in results] == [
+        (1, False), (1, True), (2, True), (2, False)]
+    assert all(result["server"]["busy_us_per_request"] > 0 for result in results)
+    assert len({json.dumps(result["pins"]) for result in results}) == 1, "the same pins"
+    for sample in read_json(path, "plan.json")["samples"]:
+        assert ("--bare" in sample["server_argv"]) == sample["cell"]["bare"], sample
+        assert "--bare" not in sample["client_argv"], sample
+
+
+def report_of_a_ceiling(bench):
+    missing = subprocess.run(["/usr/bin/python3", "-c", "import numpy, matplotlib, jinja2"],
+                             capture_output=True, check=False)
+    if missing.returncode:
+        raise Skip("the analysis lacks its packages")
+    path = results_path(bench.ceiling("--runs", 1))
+    outcome = subprocess.run([bench.weir, "report", path], capture_output=True, text=True,
+                             timeout=DEADLINE_S, check=False, env={**os.environ, "WEIR_ROOT": ROOT})
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    with open(os.path.join(path, "report.md"), encoding="utf-8") as file:
+        assert "bare" in file.read()
+
+
+def gate(bench):
+    """A gate that nothing misses, and one that nothing reaches."""
+    outcome = bench.ceiling("--runs", 5, "--least", "1%")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert "gate: at least 1%: reached in 1 of 1 cells" in outcome.stdout
+    outcome = bench.ceiling("--runs", 5, "--least", "200%")
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert re.search(rf"^gate: epoll@loopback, 4 connections, depth 4: MISSED: {SHARE} of",
+                     outcome.stdout, re.M), outcome.stdout
+    assert results_path(outcome)
+
+
+def ceiling_refusals(bench):
+    for arguments, says in (
+            (("--stack", "epoll"), "did you mean 'epoll@loopback'"),
+            (("--stack", "memory"), "has no bare echo; these have one: epoll"),
+            (("--stack", "epol@loopback"), "did you mean 'epoll'"),
+            (("--client-stack", "epol@loopback"), "did you mean 'epoll@loopback'"),
+            (("--least", "90"), "a share in percent, like 90%"),
+            (("--least", "0%"), "a share in percent, like 90%"),
+            (("--least", "90%", "--runs", "4"), "--least wants --runs 5"),
+            (("--depth", "1,1"), "none twice"),
+            (("--depth", "1,1025"), "whole numbers"),
+            (("--connections", "64,"), "whole numbers"),
+            (("--duration", "3"), "a time with its unit"),
+            (("--request-bytes", "16361"), "from 0 to 16360"),
+            (("--delivery", "immediate"), "unknown flag"),
+    ):
+        outcome = bench.run("ceiling", *arguments)
+        assert outcome.returncode == 4 and says in outcome.stderr, (arguments, outcome.stderr)
+        assert "results:" not in outcome.stdout
+
+
+def dry_run(bench):
+    """Two stacks with options, each a cell of its own; nothing is made."""
+    outcome = bench.run("ceiling", "--stack", "epoll@loopback", "--stack",
+                        "epoll@loopback,nodelay=off", "--dry-run", "--runs", 2, "--output",
+                        bench.folder)
+    if len(os.sched_getaffinity(0)) < 2:
+        raise Skip("server and client need a CPU each")
+    assert outcome.returncode == 0, outcome.stderr
+    # 2 stacks, 2 numbers of connections, 3 depths, 2 variants, 2 runs
+    assert "48 samples" in outcome.stdout, outcome.stdout.splitlines()[-1]
+    assert outcome.stdout.count(" --bare --request-bytes 256") == 24
+    assert os.listdir(bench.folder) == []
+
+
+TESTS = (
+    ("the bare echo's answers are verified at every depth and size", bare_answers_verified),
+    ("a bare echo accounts in the pipeline's words", bare_accounts),
+    ("a bare echo waits as it is told", bare_spins),
+    ("what a bare echo cannot be is refused", bare_refusals),
+    ("a tiny ceiling runs to its end and prints the share", tiny_ceiling),
+    ("a ceiling's result has its report", report_of_a_ceiling),
+    ("the gate passes and fails by the share", gate),
+    ("wrong flags are refused with what would be right", ceiling_refusals),
+    ("a dry run prints the pairs and makes nothing", dry_run),
+)
+
+
+def run_one(weir, number, name, test):
+    """Runs one test and prints its TAP line; whether it passed."""
+    folder = tempfile.mkdtemp(prefix="weir-ceiling-test-")
+    try:
+        test(Bench(weir, folder))
+    except Skip as reason:
+        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+    except Exception:  # whatever it is, the other tests are to run
+        print(f"not ok {number} - {name}")
+        for line in traceback.format_exc().splitlines():
+            print(f"# {line}", flush=True)
+        return False
+    else:
+        print(f"ok {number} - {name}", flush=True)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return True
+
+
+def main():
+    weir, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    chosen = [test for test in TESTS if not wanted or any(word in test[0] for word in wanted)]
+    passed = [run_one(weir, number, *test) for number, test in enumerate(chosen, 1)]
+    print(f"1..{len(chosen)}")
+    return 0 if all(passed) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,186 @@
+#include "apps/ceiling/share.h"
+#include "tests/support/suite.h"
+
+#include <math.h>
+
+enum { CELLS = 4 };
+
+/* A result as a campaign leaves it, of what matters here. */
+struct sample {
+	int run;
+	int depth;
+	bool bare;
+	double rps;
+	double busy_us;
+	bool invalid;
+	bool saturated;
+};
+
+static json_t *result_of(const struct sample *sample)
+{
+	return json_pack("{si sb sf s{ss si si sb} s{sf} s{sb}}", "run", sample->run, "valid",
+			 !sample->invalid, "effective_rps", sample->rps, "cell", "stack",
+			 "epoll@loopback", "connections", 64, "depth", sample->depth, "bare",
+			 sample->bare, "server", "busy_us_per_request", sample->busy_us, "client",
+			 "saturated", sample->saturated);
+}
+
+static json_t *results_of(const struct sample *samples, unsigned count)
+{
+	json_t *results = json_array();
+
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(results, result_of(&samples[i]));
+	return results;
+}
+
+static void expect_range(struct share_range range, unsigned count, double median, double least,
+			 double most)
+{
+	CU_ASSERT_EQUAL(range.count, count);
+	CU_ASSERT(fabs(range.median - median) < 1e-9 * median);
+	CU_ASSERT(fabs(range.least - least) < 1e-9 * least);
+	CU_ASSERT(fabs(range.most - most) < 1e-9 * most);
+}
+
+/* The ratio of the medians is 160 / 300, which is no pair's share. */
+static void shares_are_of_pairs(void)
+{
+	static const struct sample samples[] = {
+		{1, 8, false, 90, 2},  {1, 8, true, 100, 1},	{2, 8, true, 300, 3},
+		{2, 8, false, 160, 4}, {3, 8, false, 300, 1.5}, {3, 8, true, 400, 1},
+		{1, 1, false, 10, 20}, {1, 1, true, 20, 10},
+	};
+	json_t *results = results_of(samples, 8);
+	struct share_cell cells[CELLS];
+
+	CU_ASSERT_EQUAL_FATAL(share_cells(results, cells, CELLS), 2);
+	CU_ASSERT_STRING_EQUAL(cells[0].stack, "epoll@loopback");
+	CU_ASSERT_EQUAL(cells[0].connections, 64);
+	CU_ASSERT_EQUAL(cells[0].depth, 8);
+	CU_ASSERT_EQUAL(cells[1].depth, 1);
+	expect_range(cells[0].bare_rps, 3, 300, 100, 400);
+	expect_range(cells[0].pipeline_rps, 3, 160, 90, 300);
+	expect_range(cells[0].rps, 3, 0.75, 160.0 / 300, 0.9);
+	expect_range(cells[0].bare_busy_ns, 3, 1000, 1000, 3000);
+	expect_range(cells[0].pipeline_busy_ns, 3, 2000, 1500, 4000);
+	expect_range(cells[0].cpu, 3, 2.0 / 3, 0.5, 0.75);
+	expect_range(cells[1].rps, 1, 0.5, 0.5, 0.5);
+	json_decref(results);
+}
+
+static void even_pairs_have_the_mean_of_the_middle(void)
+{
+	static const struct sample samples[] = {
+		{1, 8, false, 60, 1},
+		{1, 8, true, 100, 1},
+		{2, 8, true, 100, 1},
+		{2, 8, false, 80, 1},
+	};
+	json_t *results = results_of(samples, 4);
+	struct share_cell cells[CELLS];
+
+	CU_ASSERT_EQUAL_FATAL(share_cells(results, cells, CELLS), 1);
+	expect_range(cells[0].rps, 2, 0.7, 0.6, 0.8);
+	json_decref(results);
+}
+
+static void invalid_samples_make_no_pair(void)
+{
+	static const struct sample samples[] = {
+		{1, 8, false, 60, 1, .invalid = true},
+		{1, 8, true, 100, 1},
+		{2, 8, false, 80, 1},
+		{2, 8, true, 100, 1, .invalid = true, .saturated = true},
+		{3, 8, false, 90, 1},
+		{3, 8, true, 100, 1},
+	};
+	json_t *results = results_of(samples, 6);
+	struct share_cell cells[CELLS];
+
+	CU_ASSERT_EQUAL_FATAL(share_cells(results, cells, CELLS), 1);
+	expect_range(cells[0].rps, 1, 0.9, 0.9, 0.9);
+	CU_ASSERT_FALSE(cells[0].saturated);
+	json_decref(results);
+	results = results_of(samples, 2);
+	CU_ASSERT_EQUAL_FATAL(share_cells(results, cells, CELLS), 1);
+	CU_ASSERT_EQUAL(cells[0].rps.count, 0);
+	CU_ASSERT_EQUAL(share_judge(&cells[0], 0.9), SHARE_UNDECIDED);
+	json_decref(results);
+}
+
+static void no_more_cells_than_there_is_room(void)
+{
+	static const struct sample samples[] = {{1, 8, false, 1, 1}, {1, 1, false, 1, 1}};
+	json_t *results = results_of(samples, 2);
+	struct share_cell cells[1];
+
+	CU_ASSERT_EQUAL(share_cells(results, cells, 1), 1);
+	CU_ASSERT_EQUAL(share_cells(results, cells, 0), 0);
+	json_decref(results);
+}
+
+static enum share_verdict judge_rps(double least_seen, double most_seen, unsigned pairs)
+{
+	struct share_cell cell = {.rps = {pairs, least_seen, least_seen, most_seen},
+				  .cpu = {pairs, 0.01, 0.01, 0.02}};
+
+	return share_judge(&cell, 0.9);
+}
+
+static void verdict_is_of_the_whole_range(void)
+{
+	CU_ASSERT_EQUAL(judge_rps(0.90, 0.95, 5), SHARE_REACHED);
+	CU_ASSERT_EQUAL(judge_rps(0.89, 0.95, 5), SHARE_UNDECIDED);
+	CU_ASSERT_EQUAL(judge_rps(0.89, 0.90, 5), SHARE_UNDECIDED);
+	CU_ASSERT_EQUAL(judge_rps(0.80, 0.89, 5), SHARE_MISSED);
+}
+
+static void few_pairs_decide_nothing(void)
+{
+	CU_ASSERT_EQUAL(judge_rps(0.99, 0.99, 4), SHARE_UNDECIDED);
+	CU_ASSERT_EQUAL(judge_rps(0.10, 0.10, 4), SHARE_UNDECIDED);
+}
+
+static void cpu_counts_where_the_client_was_at_its_limit(void)
+{
+	struct share_cell cell = {.rps = {5, 0.99, 0.98, 1.00}, .cpu = {5, 0.7, 0.6, 0.8}};
+
+	CU_ASSERT_EQUAL(share_judge(&cell, 0.9), SHARE_REACHED);
+	CU_ASSERT_PTR_EQUAL(share_counted(&cell), &cell.rps);
+	cell.saturated = true;
+	CU_ASSERT_EQUAL(share_judge(&cell, 0.9), SHARE_MISSED);
+	CU_ASSERT_PTR_EQUAL(share_counted(&cell), &cell.cpu);
+}
+
+static void one_sample_at_its_limit_marks_the_cell(void)
+{
+	static const struct sample samples[] = {
+		{1, 8, false, 60, 1},
+		{1, 8, true, 100, 1},
+		{2, 8, false, 60, 1},
+		{2, 8, true, 100, 1, .saturated = true},
+	};
+	json_t *results = results_of(samples, 4);
+	struct share_cell cells[CELLS];
+
+	CU_ASSERT_EQUAL_FATAL(share_cells(results, cells, CELLS), 1);
+	CU_ASSERT_TRUE(cells[0].saturated);
+	json_decref(results);
+}
+
+static const struct suite_test tests[] = {
+	{"shares are of pairs, not of medians", shares_are_of_pairs},
+	{"an even number of pairs has the mean of the middle two",
+	 even_pairs_have_the_mean_of_the_middle},
+	{"a sample that is invalid makes no pair", invalid_samples_make_no_pair},
+	{"no more cells are given than there is room for", no_more_cells_than_there_is_room},
+	{"a verdict is of the whole range, else nothing is decided", verdict_is_of_the_whole_range},
+	{"too few pairs decide nothing", few_pairs_decide_nothing},
+	{"CPU counts where the client was at its limit",
+	 cpu_counts_where_the_client_was_at_its_limit},
+	{"one sample with the client at its limit marks the cell",
+	 one_sample_at_its_limit_marks_the_cell},
+};
+
+SUITE_MAIN("ceiling share", tests)
