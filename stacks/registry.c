@@ -15,9 +15,11 @@
 #ifdef WEIR_HAVE_URING
 #include "stacks/uring/uring.h"
 #define URING_OPS &uring_ops
+#define URING_BARE &uring_bare_ops
 #define URING_ABSENT NULL
 #else
 #define URING_OPS NULL
+#define URING_BARE NULL
 #define URING_ABSENT "built without liburing: install liburing-dev and build again"
 #endif
 
@@ -43,6 +45,7 @@ static const struct stack stacks[] = {
 		.devices = "loopback (the default)",
 		.about = "kernel TCP sockets, completions by io_uring",
 		.uses_descriptors = true,
+		.bare = URING_BARE,
 	},
 	{
 		.name = "dpdk",

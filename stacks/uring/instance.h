@@ -135,7 +135,7 @@ struct ur_listener {
 /* Of the queue, under one roof with the others. */
 #define UR_QUEUE_DETAILS(X)                                                        \
 	X(extra_submits, "system calls in the middle of a turn, for want of room") \
-	X(overflows, "polls that found completions waiting for room in their ring")
+	X(cq_overflows, "polls that found completions waiting for room in their ring")
 
 struct ur_details {
 #define X(name, meaning) uint64_t name;

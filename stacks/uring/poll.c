@@ -204,12 +204,16 @@ static uint64_t wait_until_resume(const struct ur *ur, uint64_t wait_ns, uint64_
 	return wait_ns;
 }
 
-/* Enters the kernel if there is need, sleeping only if nothing is at hand. */
+/*
+ * Enters the kernel if there is need, sleeping only if nothing is at hand. Not in a call that hands
+ * requests over either: sends complete within it, so that it would not sleep, and what it took
+ * could not be told from sleep.
+ */
 static void ask_kernel(struct ur *ur, uint64_t wait_ns, struct tp_turn *turn)
 {
 	uint64_t before_ns;
 
-	if (wait_ns == 0 || something_at_hand(ur)) {
+	if (wait_ns == 0 || something_at_hand(ur) || ur_queue_has_work(&ur->queue)) {
 		ur_queue_enter(&ur->queue, 0);
 		turn->now_ns = clock_now_ns();
 		return;

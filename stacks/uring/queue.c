@@ -100,6 +100,7 @@ int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct
 	}
 	/* Spares a look-up of the descriptor in each call; where the host lacks it, nothing else
 	 * changes. */
+	queue->is_open = true;
 	queue->registered = io_uring_register_ring_fd(&queue->ring) == 1;
 	queue->syscalls++;
 	return 0;
@@ -176,7 +177,7 @@ void ur_queue_enter(struct ur_queue *queue, uint64_t wait_ns)
 
 	flags = submit_flags(&queue->ring, publish(&queue->ring), &submit);
 	state = IO_URING_READ_ONCE(*queue->ring.sq.kflags);
-	queue->overflows += (state & IORING_SQ_CQ_OVERFLOW) != 0;
+	queue->cq_overflows += (state & IORING_SQ_CQ_OVERFLOW) != 0;
 	if (wait_ns == 0 && submit == 0 && flags == 0 &&
 	    !(state & (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)))
 		return;

@@ -29,10 +29,11 @@ enum { UR_COMPLETIONS_AN_ENTRY = 4 };
 
 struct ur_queue {
 	struct io_uring ring;
+	bool is_open;
 	bool registered;	/* the ring's descriptor is, with this thread */
 	uint64_t syscalls;	/* made here */
 	uint64_t extra_submits; /* hand-overs in the middle of a turn, for want of room */
-	uint64_t overflows;	/* times that completions were found waiting for room */
+	uint64_t cq_overflows;	/* times that completions were found waiting for room */
 };
 
 /* Reads entries, sqpoll and defer-taskrun. 0, or negative errno with `error` filled. */
@@ -52,6 +53,12 @@ static inline unsigned ur_queue_room(const struct ur_queue *queue)
 
 /* Hands over all requests now, to make room. */
 void ur_queue_submit(struct ur_queue *queue);
+
+/* Whether entering would hand something over that is worked on within the call. */
+static inline bool ur_queue_has_work(const struct ur_queue *queue)
+{
+	return !(queue->ring.flags & IORING_SETUP_SQPOLL) && io_uring_sq_ready(&queue->ring) > 0;
+}
 
 /*
  * A request to fill in; NULL if the kernel cannot take what is queued, which is for the next poll

@@ -11,7 +11,9 @@
 #define WEIR_STACKS_URING_H
 
 #include "dataplane/transport/transport.h"
+#include "stacks/bare.h"
 
 extern const struct tp_ops uring_ops;
+extern const struct bare_ops uring_bare_ops;
 
 #endif

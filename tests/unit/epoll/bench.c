@@ -1,7 +1,6 @@
 #include "tests/unit/epoll/bench.h"
 
 #include "dataplane/core/clock.h"
-#include "stacks/epoll/epoll.h"
 #include "tests/support/suite.h"
 
 #include <arpa/inet.h>
@@ -45,6 +44,12 @@ uint16_t bench_port(void)
 
 bool bench_open(struct bench *bench, uint32_t conn_max)
 {
+	return bench_open_with(bench, conn_max, "");
+}
+
+bool bench_open_with(struct bench *bench, uint32_t conn_max, const char *options)
+{
+	uint64_t values[TP_OPTIONS_MAX];
 	struct tp_config config = {
 		.limits = {.conn_max = conn_max,
 			   .recv_bytes = RING_BYTES,
@@ -52,6 +57,7 @@ bool bench_open(struct bench *bench, uint32_t conn_max)
 		.device = "",
 		.cpu = -1,
 		.workers = 1,
+		.options = values,
 	};
 	struct tp_error error;
 	int status;
@@ -59,11 +65,13 @@ bool bench_open(struct bench *bench, uint32_t conn_max)
 	clock_start();
 	memset(bench, 0, sizeof(*bench));
 	bench->addr = (struct tp_addr){.ip = INADDR_LOOPBACK, .port = bench_port()};
-	status = epoll_ops.open(&config, &bench->tp, &error);
+	status = tp_options_parse(&BENCH_OPS, options, values, &error);
+	if (status == 0)
+		status = BENCH_OPS.open(&config, &bench->tp, &error);
 	if (status == 0) {
-		status = epoll_ops.listen(bench->tp, &bench->addr, &error);
+		status = BENCH_OPS.listen(bench->tp, &bench->addr, &error);
 		if (status < 0)
-			epoll_ops.close(bench->tp);
+			BENCH_OPS.close(bench->tp);
 	}
 	if (status < 0)
 		printf("# %s\n", error.text);
@@ -73,7 +81,7 @@ bool bench_open(struct bench *bench, uint32_t conn_max)
 
 void bench_close(struct bench *bench)
 {
-	epoll_ops.close(bench->tp);
+	BENCH_OPS.close(bench->tp);
 }
 
 static void enter(struct bench *bench, const struct tp_event *event)
@@ -235,7 +243,7 @@ unsigned bench_fds_open(void)
 uint64_t bench_detail(const struct bench *bench, const char *name)
 {
 	struct tp_detail details[32];
-	unsigned count = epoll_ops.details(bench->tp, details, 32);
+	unsigned count = BENCH_OPS.details(bench->tp, details, 32);
 
 	for (unsigned i = 0; i < count; i++)
 		if (strcmp(details[i].name, name) == 0)
@@ -248,6 +256,6 @@ struct tp_counters bench_counters(const struct bench *bench)
 {
 	struct tp_counters counters = {0};
 
-	epoll_ops.counters(bench->tp, &counters);
+	BENCH_OPS.counters(bench->tp, &counters);
 	return counters;
 }

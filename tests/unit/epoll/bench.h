@@ -1,5 +1,5 @@
 /*
- * bench: one epoll instance against plain sockets.
+ * bench: one instance over kernel sockets, of epoll or uring, against plain sockets.
  *
  * The peer is a socket of the test's own, so that it can do what no stack of ours would: end in the
  * middle, send urgent data, keep a copy of a descriptor. Turning polls once and adds up what was
@@ -9,6 +9,13 @@
 #define WEIR_TESTS_BENCH_H
 
 #include "dataplane/transport/transport.h"
+#ifdef BENCH_URING
+#include "stacks/uring/uring.h"
+#define BENCH_OPS uring_ops
+#else
+#include "stacks/epoll/epoll.h"
+#define BENCH_OPS epoll_ops
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,6 +51,9 @@ uint16_t bench_port(void);
  * failed assertion) if not.
  */
 bool bench_open(struct bench *bench, uint32_t conn_max);
+
+/* The same with options as they are written behind a stack's name. */
+bool bench_open_with(struct bench *bench, uint32_t conn_max, const char *options);
 
 /* Opens for 4 connections and joins one; false (and a failed assertion) if not. */
 bool bench_open_joined(struct bench *bench, struct bench_conn **conn_out, int *fd_out);
