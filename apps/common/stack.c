@@ -144,6 +144,17 @@ static unsigned count_open_descriptors(void)
 	return count - 1; /* the folder's own */
 }
 
+/* Raises the hard limit too, which needs privilege; at most fs.nr_open. Whether it is enough. */
+static bool allow_descriptors(uint64_t needed)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= needed)
+		return true;
+	limit = (struct rlimit){.rlim_cur = needed, .rlim_max = needed};
+	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
 int stack_check_descriptors(const struct stack_options *options, bool server, uint64_t connections,
 			    unsigned files, struct tp_error *error)
 {
@@ -152,8 +163,8 @@ int stack_check_descriptors(const struct stack_options *options, bool server, ui
 			  options->workers * (server ? 2u : 1u) + connections;
 	struct rlimit limit;
 
-	if (!options->stack->uses_descriptors || getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
-	    limit.rlim_cur >= needed)
+	if (!options->stack->uses_descriptors || allow_descriptors(needed) ||
+	    getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 0;
 	return tp_fail(error, -EMFILE,
 		       "%llu connections need %llu descriptors, and the limit is %llu: allow them "

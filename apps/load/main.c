@@ -21,6 +21,8 @@ static int prepare(struct load_options *options, struct flags *flags, struct tp_
 {
 	int rc = stack_resolve(&options->stack, flags, true, error);
 
+	if (rc == 0)
+		rc = tp_family_check(options->stack.stack->ops, &options->connect, error);
 	if (rc < 0)
 		return rc;
 	if (options->connections < options->stack.workers)

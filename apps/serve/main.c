@@ -66,7 +66,7 @@ static int resolve(struct serve_options *options, struct flags *flags, char *lis
 		options->listen.ip = options->stack.address.ip;
 		flags_resolve(flags, "listen", tp_addr_print(&options->listen, listen));
 	}
-	return 0;
+	return tp_family_check(options->stack.stack->ops, &options->listen, error);
 }
 
 static void stop_workers(struct serve_worker *workers, unsigned count)

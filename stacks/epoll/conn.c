@@ -39,22 +39,50 @@ struct ep_conn *ep_conn_begin(struct ep *ep, int fd, enum ep_state state)
 }
 
 /*
+ * What the kernel is to report.
+ *
  * Writability is watched only while somebody waits for it: a socket is nearly always writable, and
  * epoll would report that alone each time that a byte had come and was already read.
+ *
+ * By level, readiness is repeated until it is gone. Where nothing more can be read (the ring is
+ * full, the peer has ended) it would be repeated for ever, hang-ups and errors even unasked; such a
+ * connection is watched by edge until that changes.
  */
-int ep_conn_watch(struct ep *ep, struct ep_conn *conn, int operation, bool writable)
+static uint32_t events_of(const struct ep *ep, const struct ep_conn *conn)
+{
+	uint32_t events = conn->watches_writable ? EPOLLOUT : 0;
+
+	if (!ep->by_level)
+		return events | EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLET;
+	if (conn->peer_ended || ring_free(&conn->recv) == 0)
+		return events | EPOLLET;
+	return events | EPOLLIN;
+}
+
+static int ask_for(struct ep *ep, struct ep_conn *conn, int operation)
 {
 	uint64_t generation = conn->generation & INT32_MAX; /* the top bit is EP_LISTENER_TAG's */
 	struct epoll_event event = {
-		.events = EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLET,
+		.events = events_of(ep, conn),
 		.data.u64 = generation << 32 | slab_index(&ep->conns, conn),
 	};
 
-	if (writable)
-		event.events |= EPOLLOUT;
-	conn->watches_writable = writable;
+	conn->watched = event.events;
 	ep->counters.syscalls++;
 	return epoll_ctl(ep->epoll_fd, operation, conn->fd, &event) < 0 ? -errno : 0;
+}
+
+int ep_conn_watch(struct ep *ep, struct ep_conn *conn, bool writable)
+{
+	conn->watches_writable = writable;
+	return ask_for(ep, conn, EPOLL_CTL_ADD);
+}
+
+void ep_conn_rewatch(struct ep *ep, struct ep_conn *conn, bool writable)
+{
+	conn->watches_writable = writable;
+	if (conn->watched != events_of(ep, conn) && ask_for(ep, conn, EPOLL_CTL_MOD) < 0)
+		ep_conn_retire(ep, conn, TP_FAILED);
 }
 
 void ep_conn_release(struct ep *ep, struct ep_conn *conn)
@@ -156,7 +184,7 @@ static ssize_t receive_into(int fd, struct room rooms[2], unsigned count)
 	return count == 1 ? recv(fd, rooms[0].base, rooms[0].bytes, 0) : readv(fd, pieces, 2);
 }
 
-void ep_conn_receive(struct ep *ep, struct ep_conn *conn)
+static void receive_once(struct ep *ep, struct ep_conn *conn)
 {
 	uint32_t asked = ring_free(&conn->recv);
 	struct room rooms[2];
@@ -176,6 +204,13 @@ void ep_conn_receive(struct ep *ep, struct ep_conn *conn)
 		list_push(&ep->ready, &conn->ready);
 	else if (conn->broken)
 		ep_conn_check(ep, conn);
+}
+
+void ep_conn_receive(struct ep *ep, struct ep_conn *conn)
+{
+	receive_once(ep, conn);
+	if (ep->by_level && conn->state == EP_OPEN)
+		ep_conn_rewatch(ep, conn, conn->watches_writable);
 }
 
 unsigned ep_peek(struct tp *tp, struct tp_conn *tp_conn, struct span *spans, unsigned room)
@@ -253,15 +288,15 @@ static ssize_t send_spans(int fd, struct span spans[2], unsigned count)
 }
 
 /*
- * The kernel took less than was offered. Who was blocked once will be again, so the watch stays; if
- * there is room again by now, setting it reports that.
+ * The kernel took less than was offered. If there is room again by now, setting the watch reports
+ * that. Who was blocked once will be again, so by edge the watch stays; by level it would be
+ * reported all the time.
  */
 static void block(struct ep *ep, struct ep_conn *conn)
 {
 	conn->blocked = true;
 	ep->details.short_writes++;
-	if (!conn->watches_writable && ep_conn_watch(ep, conn, EPOLL_CTL_MOD, true) < 0)
-		ep_conn_retire(ep, conn, TP_FAILED);
+	ep_conn_rewatch(ep, conn, true);
 }
 
 void ep_conn_send(struct ep *ep, struct ep_conn *conn)
@@ -282,6 +317,8 @@ void ep_conn_send(struct ep *ep, struct ep_conn *conn)
 			sent(ep, conn, (uint32_t)bytes);
 		if (bytes < offered)
 			block(ep, conn);
+		else if (ep->by_level && conn->watches_writable)
+			ep_conn_rewatch(ep, conn, false);
 	}
 	end_if_due(ep, conn);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static bool is_power_of_two(uint32_t value)
@@ -58,6 +59,8 @@ static struct ep *make_instance(const struct tp_config *config)
 	ep->base.ops = &epoll_ops;
 	ep->epoll_fd = -1;
 	ep->settings = socket_settings_of(&epoll_ops, config);
+	ep->by_level = tp_option_of(&epoll_ops, config, EP_TRIGGER);
+	ep->accept_batch = (unsigned)tp_option_of(&epoll_ops, config, EP_ACCEPT_BATCH);
 	ep->limits = config->limits;
 	list_init(&ep->ready);
 	list_init(&ep->marked);
@@ -95,11 +98,23 @@ static int ep_open(const struct tp_config *config, struct tp **tp_out, struct tp
 	return 0;
 }
 
+/*
+ * Listeners are watched by edge whatever connections are: by level, one that rests for want of
+ * descriptors would end every wait. Workers that share a Unix socket's queue are woken one at a
+ * time.
+ */
+static uint32_t listener_events(const struct ep *ep, const struct tp_addr *addr)
+{
+	bool shared = addr->family == TP_UNIX && ep->settings.workers > 1;
+
+	return EPOLLIN | EPOLLET | (shared ? EPOLLEXCLUSIVE : 0u);
+}
+
 static int ep_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error *error)
 {
 	struct ep *ep = ep_of(tp);
 	struct epoll_event event = {
-		.events = EPOLLIN | EPOLLET,
+		.events = listener_events(ep, addr),
 		.data.u64 = EP_LISTENER_TAG | ep->listener_count,
 	};
 	int fd, code;
@@ -134,7 +149,7 @@ static int begin_connecting(struct ep *ep, struct ep_conn *conn, int verdict,
 		ep_conn_retire(ep, conn, socket_reason(verdict));
 		return 0;
 	}
-	code = ep_conn_watch(ep, conn, EPOLL_CTL_ADD, true);
+	code = ep_conn_watch(ep, conn, true);
 	if (code < 0) {
 		socket_reset(conn->fd, &ep->counters.syscalls);
 		ep_set_state(conn, EP_CLOSED);
@@ -207,14 +222,51 @@ static unsigned ep_details(const struct tp *tp, struct tp_detail *details_out, u
 	return tp_details_copy(details, sizeof(details) / sizeof(details[0]), details_out, room);
 }
 
-static const struct tp_option options[] = {SOCKET_OPTIONS};
+/* EPERM: a filter of system calls that does not know it yet. */
+static bool has_pwait2(void)
+{
+	struct epoll_event event;
+	struct timespec at_once = {0};
+
+	return epoll_pwait2(-1, &event, 1, &at_once, NULL) == 0 ||
+	       (errno != ENOSYS && errno != EPERM);
+}
+
+static int ep_probe(struct tp_feature *features_out, unsigned room, struct tp_error *error)
+{
+	unsigned count = socket_probe(features_out, room);
+
+	if (count == room)
+		return (int)count;
+	features_out[count] = (struct tp_feature){.name = "epoll-pwait2", .present = has_pwait2()};
+	if (!features_out[count].present)
+		features_out[count].absent = "the kernel lacks it; waits are rounded up to 1 ms";
+	return (int)count + 1;
+}
+
+static const char *const triggers[] = {"edge", "level", NULL};
+
+static const struct tp_option options[EP_OPTION_COUNT] = {
+	SOCKET_OPTIONS,
+	[EP_TRIGGER] = {.name = "trigger",
+			.kind = TP_OPTION_CHOICE,
+			.choices = triggers,
+			.about = "whether epoll reports what is new or what is there"},
+	[EP_ACCEPT_BATCH] = {.name = "accept-batch",
+			     .kind = TP_OPTION_COUNT,
+			     .initial = SOCKET_ACCEPT_BATCH,
+			     .min = 1,
+			     .max = 4096,
+			     .about = "connections that a listener accepts in one turn"},
+};
 
 const struct tp_ops epoll_ops = {
 	.name = "epoll",
 	.capabilities = TP_CAN_BLOCK | TP_REFUSAL_IS_KNOWN,
 	.families = 1 << TP_IPV4 | 1 << TP_IPV6 | 1 << TP_UNIX,
 	.options = options,
-	.option_count = sizeof(options) / sizeof(options[0]),
+	.option_count = EP_OPTION_COUNT,
+	.probe = ep_probe,
 	/*
 	 * copied_bytes stays unknown. We copy nothing ourselves, but the kernel copies each byte
 	 * within the call, where a stack of our own would count it: a 0 here would read as if

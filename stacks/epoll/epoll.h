@@ -1,11 +1,12 @@
 /*
- * epoll: the transport contract over kernel TCP sockets.
+ * epoll: the transport contract over kernel stream sockets.
  *
- * Non-blocking sockets, readiness by edge-triggered epoll, TCP_NODELAY on (Nagle off), one listener
- * a worker (SO_REUSEPORT where there are several). A turn costs one wait, and one receive and one
- * send for each connection that has something. Bytes are received into and sent from a connection's
- * own rings. Devices: none or "loopback", which are the same; the kernel's routes choose the
- * interface. An attempt to connect times out when the kernel's own bound is reached.
+ * Non-blocking sockets over IPv4, IPv6 and Unix, readiness by epoll (by edge unless told
+ * otherwise), TCP_NODELAY on (Nagle off), one listener a worker. A turn costs one wait, and one
+ * receive and one send for each connection that has something. Bytes are received into and sent
+ * from a connection's own rings. Devices: none or "loopback", which are the same (the kernel's
+ * routes choose the interface), or "veth". An attempt to connect times out when the kernel's own
+ * bound is reached. docs/epoll.md tells the rest.
  */
 #ifndef WEIR_STACKS_EPOLL_H
 #define WEIR_STACKS_EPOLL_H

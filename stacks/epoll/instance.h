@@ -33,6 +33,13 @@ enum ep_state {
 	EP_STATE_COUNT,
 };
 
+/* The rows of the option table behind those of all sockets. */
+enum ep_option {
+	EP_TRIGGER = SOCKET_OPTION_COUNT,
+	EP_ACCEPT_BATCH,
+	EP_OPTION_COUNT,
+};
+
 struct ep_conn {
 	struct tp_conn base;
 	int fd;
@@ -42,13 +49,14 @@ struct ep_conn {
 	uint32_t marked_bytes; /* committed, not flushed */
 	uint32_t lent_bytes;   /* reserved, not committed */
 	uint32_t wanted_bytes; /* a reserve of that size was refused; 0: none was */
+	uint32_t watched;      /* the events that the kernel was last asked for */
 	uint16_t bits;	       /* events not yet returned */
 	uint16_t reason;       /* enum tp_reason, with TP_CLOSED in bits */
 	uint8_t state;	       /* enum ep_state, written by ep_set_state alone */
 	bool unread;	       /* the kernel may hold more for us */
 	bool doubtful;	       /* an end or urgent data is near: a short read proves nothing */
 	bool broken;	       /* the kernel reported an error that no call has shown yet */
-	bool watches_writable; /* EPOLLOUT is asked for */
+	bool watches_writable; /* EPOLLOUT is to be asked for */
 	bool blocked;	       /* the kernel took less than offered; EPOLLOUT will follow */
 	bool finishing;	       /* finish was called */
 	bool ended;	       /* our side was shut down */
@@ -83,6 +91,7 @@ struct ep {
 	struct tp base;
 	int epoll_fd;
 	bool no_pwait2; /* the host lacks epoll_pwait2 */
+	bool by_level;	/* connections are watched level-triggered */
 	bool moved;	/* bytes or connections moved in this poll */
 	struct list ready;
 	struct list marked;
@@ -91,6 +100,7 @@ struct ep {
 	struct list live;
 	struct tp_limits limits;
 	struct socket_settings settings;
+	unsigned accept_batch; /* connections that one listener may accept in one turn */
 	struct slab conns;
 	struct slab rings; /* addressed by the connection's index; never acquired from */
 	unsigned listener_count;
@@ -118,11 +128,11 @@ static inline struct ep_conn *ep_conn_of(struct tp_conn *conn)
  */
 struct ep_conn *ep_conn_begin(struct ep *ep, int fd, enum ep_state state);
 
-/*
- * Asks the kernel to report on it, also when it becomes writable if so said; `operation` is
- * EPOLL_CTL_ADD the first time, then EPOLL_CTL_MOD. 0 or a negative errno.
- */
-int ep_conn_watch(struct ep *ep, struct ep_conn *conn, int operation, bool writable);
+/* Asks the kernel to report on a new one, also when it becomes writable if so said. 0 or -errno. */
+int ep_conn_watch(struct ep *ep, struct ep_conn *conn, bool writable);
+
+/* Tells the kernel what has changed of what is to be reported, if anything has; else retires it. */
+void ep_conn_rewatch(struct ep *ep, struct ep_conn *conn, bool writable);
 
 /* Gives the memory of a closed connection back. */
 void ep_conn_release(struct ep *ep, struct ep_conn *conn);

@@ -120,9 +120,8 @@ static void end_connecting(struct ep *ep, struct ep_conn *conn, uint32_t events)
 	ep->moved = true;
 	ep_conn_note(ep, conn, TP_CONNECTED);
 	ep_conn_send(ep, conn);
-	if (conn->state == EP_OPEN && !conn->blocked &&
-	    ep_conn_watch(ep, conn, EPOLL_CTL_MOD, false) < 0)
-		ep_conn_retire(ep, conn, TP_FAILED);
+	if (conn->state == EP_OPEN && !conn->blocked)
+		ep_conn_rewatch(ep, conn, false);
 }
 
 /*
@@ -179,7 +178,7 @@ static void take_accepted(struct ep *ep, const struct ep_listener *listener, int
 {
 	struct ep_conn *conn = ep_conn_begin(ep, fd, EP_OPEN);
 
-	if (conn && ep_conn_watch(ep, conn, EPOLL_CTL_ADD, false) < 0) {
+	if (conn && ep_conn_watch(ep, conn, false) < 0) {
 		ep_set_state(conn, EP_CLOSED);
 		ep_conn_release(ep, conn);
 		conn = NULL;
@@ -196,7 +195,7 @@ static void take_accepted(struct ep *ep, const struct ep_listener *listener, int
 
 static void accept_batch(struct ep *ep, struct ep_listener *listener, uint64_t now_ns)
 {
-	for (unsigned i = 0; i < SOCKET_ACCEPT_BATCH; i++) {
+	for (unsigned i = 0; i < ep->accept_batch; i++) {
 		int fd = accept4(listener->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		enum socket_accept verdict;
 

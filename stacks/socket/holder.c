@@ -12,36 +12,36 @@
 enum {
 	STATE_TIME_WAIT = 0x06, /* as the tables number them; no process has it any more */
 	STATE_LISTEN = 0x0A,
+	UNIX_UNCONNECTED = 0x01, /* bound or listening */
 	LINE_BYTES = 512,
 };
 
-/* One line of a table: the local end of a socket. */
+/* One line of a table of TCP sockets: the local end of one. */
 struct entry {
-	bool any;    /* bound to every address */
-	uint32_t ip; /* host order */
+	uint8_t address[16]; /* in wire order; an IPv4 one is the last four bytes of a mapped one */
+	bool any;	     /* bound to every address */
+	bool mapped;	     /* it stands for an IPv4 address */
 	uint16_t port;
 	unsigned state;
 	unsigned long inode; /* 0: no process has it */
 };
 
-/*
- * Reads the hexadecimal address of either family; an IPv6 one counts if it stands for IPv4
- * addresses.
- */
+static const uint8_t mapped_prefix[12] = {[10] = 0xFF, [11] = 0xFF};
+
+/* Reads the hexadecimal address of either family: words as they stand in memory. */
 static bool parse_address(const char *hex, struct entry *entry)
 {
-	unsigned words[4];
+	static const uint8_t zeros[16];
+	uint32_t words[4] = {0};
 
-	if (strlen(hex) == 8 && sscanf(hex, "%8x", &words[3]) == 1) {
-		entry->ip = ntohl(words[3]);
-		entry->any = entry->ip == 0;
-		return true;
-	}
-	if (sscanf(hex, "%8x%8x%8x%8x", &words[0], &words[1], &words[2], &words[3]) != 4)
+	if (strlen(hex) == 8 && sscanf(hex, "%8x", &words[3]) == 1)
+		words[2] = htonl(0xFFFF);
+	else if (sscanf(hex, "%8x%8x%8x%8x", &words[0], &words[1], &words[2], &words[3]) != 4)
 		return false;
-	entry->ip = ntohl(words[3]);
-	entry->any = !words[0] && !words[1] && !words[2] && !words[3];
-	return entry->any || (!words[0] && !words[1] && ntohl(words[2]) == 0xFFFF);
+	memcpy(entry->address, words, sizeof(entry->address));
+	entry->mapped = memcmp(entry->address, mapped_prefix, sizeof(mapped_prefix)) == 0;
+	entry->any = memcmp(entry->address, zeros, 16) == 0 || (entry->mapped && words[3] == 0);
+	return true;
 }
 
 static bool parse_line(const char *line, struct entry *entry)
@@ -57,10 +57,24 @@ static bool parse_line(const char *line, struct entry *entry)
 	return parse_address(hex, entry);
 }
 
+/* A socket on every IPv6 address may take IPv4 too; the table does not tell, so it counts. */
+static bool addresses_meet(const struct entry *entry, const struct tp_addr *addr)
+{
+	static const uint8_t zeros[16];
+	uint32_t ip_be = htonl(addr->ip);
+
+	if (addr->family == TP_IPV6)
+		return !entry->mapped &&
+		       (entry->any || memcmp(addr->ip6, zeros, sizeof(zeros)) == 0 ||
+			memcmp(addr->ip6, entry->address, sizeof(zeros)) == 0);
+	return entry->any ||
+	       (entry->mapped && (ip_be == 0 || memcmp(entry->address + 12, &ip_be, 4) == 0));
+}
+
 static bool conflicts(const struct entry *entry, const struct tp_addr *addr)
 {
 	return entry->port == addr->port && entry->inode != 0 && entry->state != STATE_TIME_WAIT &&
-	       (entry->any || addr->ip == 0 || entry->ip == addr->ip);
+	       addresses_meet(entry, addr);
 }
 
 /* The inode of the socket in the way, a listener before any other; 0 if the table has none. */
@@ -82,6 +96,31 @@ static unsigned long inode_in(const char *table, const struct tp_addr *addr)
 	}
 	fclose(file);
 	return inode;
+}
+
+/*
+ * The inode of the socket bound to a path, listening or not; 0 if there is none. Those that it
+ * accepted have the same path, but are connected.
+ */
+static unsigned long inode_of_path(const char *path)
+{
+	FILE *file = fopen("/proc/thread-self/net/unix", "re");
+	unsigned long found = 0, inode;
+	char line[LINE_BYTES];
+	unsigned state;
+	int path_at;
+
+	if (!file)
+		return 0;
+	while (!found && fgets(line, sizeof(line), file)) {
+		path_at = 0;
+		line[strcspn(line, "\n")] = '\0';
+		if (sscanf(line, "%*x: %*x %*x %*x %*x %x %lu %n", &state, &inode, &path_at) == 2 &&
+		    state == UNIX_UNCONNECTED && path_at > 0 && strcmp(line + path_at, path) == 0)
+			found = inode;
+	}
+	fclose(file);
+	return found;
 }
 
 static bool has_open(const char *pid, const char *target)
@@ -129,14 +168,23 @@ static pid_t pid_of(unsigned long inode)
 	return pid;
 }
 
+static unsigned long inode_of(const struct tp_addr *addr)
+{
+	unsigned long inode;
+
+	if (addr->family == TP_UNIX)
+		return inode_of_path(addr->path);
+	if (addr->family == TP_IPV6)
+		return inode_in("/proc/thread-self/net/tcp6", addr);
+	inode = inode_in("/proc/thread-self/net/tcp", addr);
+	return inode ? inode : inode_in("/proc/thread-self/net/tcp6", addr);
+}
+
 int holder_find(const struct tp_addr *addr, struct holder *holder_out)
 {
-	unsigned long inode = inode_in("/proc/thread-self/net/tcp", addr);
-	pid_t pid;
+	unsigned long inode = inode_of(addr);
+	pid_t pid = inode ? pid_of(inode) : 0;
 
-	if (!inode)
-		inode = inode_in("/proc/thread-self/net/tcp6", addr);
-	pid = inode ? pid_of(inode) : 0;
 	if (!pid)
 		return -ENOENT;
 	holder_out->pid = pid;

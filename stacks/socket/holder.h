@@ -1,5 +1,5 @@
 /*
- * holder: which process has a local TCP port.
+ * holder: which process has a local TCP port or the path of a Unix socket.
  *
  * The kernel's socket tables give the inode of the socket, and the descriptors of all processes
  * show who has that inode open. A process of another user is invisible without privilege; a socket

@@ -1,5 +1,7 @@
 #include "stacks/socket/holder.h"
+#include "stacks/socket/local.h"
 #include "stacks/socket/socket.h"
+#include "stacks/socket/steer.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -37,6 +39,10 @@ static int fail_listen(const struct tp_addr *addr, int code, struct tp_error *er
 		advice = ": ports below 1024 need privilege, take a higher one";
 	else if (code == -EMFILE)
 		advice = ": raise the limit of open files (ulimit -n)";
+	else if (code == -EAFNOSUPPORT)
+		advice = ": this host has no such addresses";
+	else if (code == -EPERM)
+		advice = ": busy-poll needs CAP_NET_ADMIN, leave it out or run with privilege";
 	return tp_fail(error, code, "cannot listen on %s: %s%s", tp_addr_print(addr, text),
 		       strerror(-code), advice);
 }
@@ -63,6 +69,9 @@ static int bind_socket(const struct tp_addr *addr, bool share, uint64_t *calls)
 	code = set_on(fd, SOL_SOCKET, SO_REUSEADDR, calls);
 	if (code == 0 && share)
 		code = set_on(fd, SOL_SOCKET, SO_REUSEPORT, calls);
+	/* [::] and 0.0.0.0 are two addresses, whatever the host's default says */
+	if (code == 0 && addr->family == TP_IPV6)
+		code = set_on(fd, IPPROTO_IPV6, IPV6_V6ONLY, calls);
 	if (code == 0) {
 		code = bind(fd, (struct sockaddr *)&storage, bytes) < 0 ? -errno : 0;
 		++*calls;
@@ -107,8 +116,10 @@ static int bind_and_listen(const struct tp_addr *addr, const struct socket_setti
 		code = listen(fd, SOMAXCONN) < 0 ? -errno : 0;
 		++*calls;
 	}
-	if (code == 0)
+	if (code == 0) {
+		steer_listener(fd, settings, calls);
 		return fd;
+	}
 	socket_shut(fd, calls);
 	return code;
 }
@@ -116,8 +127,11 @@ static int bind_and_listen(const struct tp_addr *addr, const struct socket_setti
 int socket_listen(const struct tp_addr *addr, const struct socket_settings *settings,
 		  uint64_t *calls, struct tp_error *error)
 {
-	int fd = bind_and_listen(addr, settings, calls);
+	int fd;
 
+	if (addr->family == TP_UNIX)
+		return local_listen(addr, settings, calls, error);
+	fd = bind_and_listen(addr, settings, calls);
 	return fd < 0 ? fail_listen(addr, fd, error) : fd;
 }
 
@@ -125,6 +139,6 @@ void socket_unlisten(int fd, const struct tp_addr *addr, const struct socket_set
 		     uint64_t *calls)
 {
 	if (addr->family == TP_UNIX && settings->worker == 0)
-		unlink(addr->path);
+		local_remove(fd, addr, calls);
 	socket_shut(fd, calls);
 }

@@ -127,6 +127,8 @@ static int fail_connect(const struct tp_addr *addr, int code, struct tp_error *e
 		advice = ": the socket's file or its folder does not let this user in";
 	else if (code == -EPROTOTYPE)
 		advice = ": that is no stream socket";
+	else if (code == -EAFNOSUPPORT)
+		advice = ": this host has no such addresses";
 	return tp_fail(error, code, "cannot connect to %s: %s%s", tp_addr_print(addr, text),
 		       strerror(-code), advice);
 }
@@ -146,24 +148,43 @@ static int start_connecting(int fd, const struct tp_addr *addr, uint64_t *calls)
 	return addr->family == TP_UNIX && errno == ENOENT ? ECONNREFUSED : errno;
 }
 
+/* Ends a connection that this host cannot begin. */
+static int give_up(int fd, const struct tp_addr *addr, int code, uint64_t *calls,
+		   struct tp_error *error)
+{
+	socket_shut(fd, calls);
+	return fail_connect(addr, code, error);
+}
+
+static int fail_options(int fd, const struct tp_addr *addr, int code, uint64_t *calls,
+			struct tp_error *error)
+{
+	char text[TP_ADDR_TEXT];
+
+	if (code != -EPERM)
+		return give_up(fd, addr, code, calls, error);
+	socket_shut(fd, calls);
+	return tp_fail(error, code,
+		       "cannot connect to %s: busy-poll needs CAP_NET_ADMIN, leave it out or run "
+		       "with privilege",
+		       tp_addr_print(addr, text));
+}
+
 int socket_connect(const struct tp_addr *addr, const struct socket_settings *settings,
 		   int *verdict_out, uint64_t *calls, struct tp_error *error)
 {
 	int fd = socket_make(addr, calls);
-	int verdict = 0, code;
+	int verdict, code;
 
 	if (fd < 0)
 		return fail_connect(addr, fd, error);
 	code = socket_set_options(fd, addr, settings, calls);
-	if (code == 0)
-		verdict = start_connecting(fd, addr, calls);
+	if (code < 0)
+		return fail_options(fd, addr, code, calls, error);
+	verdict = start_connecting(fd, addr, calls);
 	/* what has no reason of its own is not the network's answer but this host's trouble */
 	if (verdict && socket_reason(verdict) == TP_FAILED)
-		code = -verdict;
-	if (code < 0) {
-		socket_shut(fd, calls);
-		return fail_connect(addr, code, error);
-	}
+		return give_up(fd, addr, -verdict, calls, error);
 	*verdict_out = verdict;
 	return fd;
 }

@@ -6,7 +6,7 @@
  * the contract, and refuses an occupied address by naming its holder. A descriptor returned is
  * owned by the caller. `calls` is the caller's count of system calls; each one made is added.
  *
- * Plane: device_check, listen and connect are setup; the rest is turn.
+ * Plane: probe, device_check, listen, unlisten and connect are setup; the rest is turn.
  */
 #ifndef WEIR_STACKS_SOCKET_H
 #define WEIR_STACKS_SOCKET_H
@@ -23,6 +23,9 @@ enum {
 
 	/* Connections that one listener may accept in one turn. */
 	SOCKET_ACCEPT_BATCH = 64,
+
+	/* What socket_probe looks for. */
+	SOCKET_FEATURES = 3,
 };
 
 /* How long accepting rests when the host has no descriptor or memory left, nanoseconds. */
@@ -99,6 +102,12 @@ struct socket_settings {
 struct socket_settings socket_settings_of(const struct tp_ops *ops, const struct tp_config *config);
 
 /*
+ * The features of kernel sockets that this host has or lacks, at most `room`; their number:
+ * "reuseport-bpf", "incoming-cpu", "busy-poll". For the first rows of a stack's tp_ops.probe.
+ */
+unsigned socket_probe(struct tp_feature *features_out, unsigned room);
+
+/*
  * 0 if kernel sockets have such a device ("", "loopback", "veth", "veth:ID"), else -EINVAL with
  * what is allowed. Whoever opens the stack has entered the network namespace of a veth pair before.
  */
@@ -106,14 +115,17 @@ int socket_device_check(const char *stack, const char *device, struct tp_error *
 
 /*
  * Listens on `addr`. With several workers, the others of this process may listen there too, but no
- * other process: by SO_REUSEPORT on IP; on Unix by sharing one listener's queue, which worker 0
- * made and the others get as descriptors of their own. The descriptor; -EADDRINUSE with the
- * holder's pid and program in `error`, or another negative errno.
+ * other process: by SO_REUSEPORT on IP, steered as the settings say; on Unix by sharing one
+ * listener's queue, which worker 0 made and the others get as descriptors of their own. An IPv6
+ * listener takes no IPv4. A Unix socket's file that nobody serves is replaced, another file never.
+ * The descriptor; -EADDRINUSE with the holder's pid and program in `error`, or another negative
+ * errno.
  */
 int socket_listen(const struct tp_addr *addr, const struct socket_settings *settings,
 		  uint64_t *calls, struct tp_error *error);
 
-/* Ends listening on a descriptor that socket_listen returned; removes a Unix socket's file. */
+/* Ends listening on a descriptor that socket_listen returned; worker 0 removes a Unix socket's
+ * file if it is still the one that it made. */
 void socket_unlisten(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
 		     uint64_t *calls);
 
