@@ -119,8 +119,6 @@ static int judge_stack(const struct plan_cell *cell, const struct stack *stack,
 {
 	const struct setting_value *of = cell->cell.of;
 	uint32_t capabilities = stack->ops->capabilities;
-	bool blocks = strcmp(of[SETTING_WAIT].word, "spin") != 0 &&
-		      strcmp(of[SETTING_WAIT].word, "default") != 0;
 	unsigned workers = of[SETTING_WORKERS].number, workers_max = cell->link->workers_max;
 	bool wants_hugepages =
 		capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "yes") == 0;
@@ -131,12 +129,6 @@ static int judge_stack(const struct plan_cell *cell, const struct stack *stack,
 			"%s has at most %u worker in a process, not %u; set \"workers\" to %u, "
 			"or exclude it",
 			cell->link->name, workers_max, workers, workers_max);
-	if (blocks && !(capabilities & TP_CAN_BLOCK))
-		return tp_fail(
-			error, -EINVAL,
-			"%s cannot wait by `%s`; set \"wait\" to \"spin\" or \"default\", or "
-			"exclude it",
-			cell->link->name, of[SETTING_WAIT].word);
 	if (wants_hugepages && ground->hugepages_free_mib < HUGEPAGES_NEEDED_MIB)
 		return tp_fail(error, -EINVAL,
 			       "hugepages are to be used, but %lu MiB of the %d MiB that server "

@@ -41,11 +41,12 @@ struct device_traits {
 	const char *package; /* Debian's, that brings the driver */
 	uint16_t rx_descriptors;
 	uint16_t tx_descriptors;
-	uint16_t mtu;  /* of a link that has none of its own; 0: ask the interface */
-	bool has_link; /* says when the other side is gone */
-	bool has_gate; /* the driver changes its queues from the interrupt thread (see gate.h) */
-	bool own_mac;  /* use the device's address, for others on the wire filter by it */
-	bool copies;   /* the driver copies frames inside our process */
+	uint16_t mtu;	 /* of a link that has none of its own; 0: ask the interface */
+	bool has_link;	 /* says when the other side is gone */
+	bool has_gate;	 /* the driver changes its queues from the interrupt thread (see gate.h) */
+	bool interrupts; /* the driver hands out a descriptor of its receive queue (see doze.h) */
+	bool own_mac;	 /* use the device's address, for others on the wire filter by it */
+	bool copies;	 /* the driver copies frames inside our process */
 };
 
 extern const struct device_traits device_traits[DEVICE_KIND_COUNT];

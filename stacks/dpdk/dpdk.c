@@ -14,6 +14,8 @@ enum {
 	CLOSE_FRAMES_MAX = 65536,
 };
 
+enum { OPTION_NAP, OPTION_COUNT };
+
 /* Longest time that connect waits for a link that is down, nanoseconds. */
 #define LINK_WAIT_NS (2000ull * 1000 * 1000)
 
@@ -101,7 +103,8 @@ static struct dpdk *allocate_instance(const struct tp_limits *limits)
 static int open_parts(struct dpdk *dpdk, const struct tp_config *config,
 		      const struct device *device, struct tp_error *error)
 {
-	int failure = port_open(dpdk->port, device, error);
+	int failure =
+		port_open(dpdk->port, device, tp_option_of(&dpdk_ops, config, OPTION_NAP), error);
 
 	if (failure)
 		return failure;
@@ -239,18 +242,29 @@ static void dpdk_close(struct tp *tp)
 	free_instance(dpdk);
 }
 
+static const struct tp_option options[OPTION_COUNT] = {
+	[OPTION_NAP] = {.name = "nap",
+			.kind = TP_OPTION_DURATION,
+			.initial = 50 * 1000,
+			.min = 1000,
+			.max = CLOCK_MS_NS,
+			.about = "longest sleep on a device that cannot tell of a frame"},
+};
+
 const struct tp_ops dpdk_ops = {
 	.name = "dpdk",
-	.capabilities = TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
+	.capabilities = TP_CAN_BLOCK | TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
 	.families = 1 << TP_IPV4,
-	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
-			  TP_KNOWS(wait_ns) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
-			  TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |
-			  TP_KNOWS(written_bytes) | TP_KNOWS(largest_write_bytes) |
-			  TP_KNOWS(received_bytes) | TP_KNOWS(copied_bytes) |
-			  TP_KNOWS(reserves_refused) | TP_KNOWS(segments_out) |
-			  TP_KNOWS(segments_in) | TP_KNOWS(segments_resent) | TP_KNOWS(bursts_out) |
-			  TP_KNOWS(bursts_in) | TP_KNOWS(drops_in) | TP_KNOWS(drops_out),
+	.counters_known =
+		TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) | TP_KNOWS(wait_ns) |
+		TP_KNOWS(wakeups) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |
+		TP_KNOWS(connected) | TP_KNOWS(closed) | TP_KNOWS(writes) |
+		TP_KNOWS(written_bytes) | TP_KNOWS(largest_write_bytes) | TP_KNOWS(received_bytes) |
+		TP_KNOWS(copied_bytes) | TP_KNOWS(reserves_refused) | TP_KNOWS(segments_out) |
+		TP_KNOWS(segments_in) | TP_KNOWS(segments_resent) | TP_KNOWS(bursts_out) |
+		TP_KNOWS(bursts_in) | TP_KNOWS(drops_in) | TP_KNOWS(drops_out),
+	.options = options,
+	.option_count = OPTION_COUNT,
 	.open = dpdk_open,
 	.listen = dpdk_listen,
 	.connect = dpdk_connect,

@@ -80,8 +80,10 @@ void dpdk_flush(struct tp *tp, struct tp_conn *conn);
 void dpdk_finish(struct tp *tp, struct tp_conn *conn);
 void dpdk_abort(struct tp *tp, struct tp_conn *conn);
 
-/* Ends all connections if the link went down since this was last called. */
-void dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns);
+/*
+ * Ends all connections if the link went down since this was last called, and says whether it did.
+ */
+bool dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns);
 
 /* Pulls at most `frames_max` frames out of utcp and sends them; returns their number. */
 unsigned dpdk_output(struct dpdk *dpdk, uint64_t now_ns, unsigned frames_max);

@@ -64,8 +64,8 @@ static int start_device(const struct port *port, uint64_t wait_ns)
 static int start_port(struct port *port)
 {
 	const struct device_traits *traits = &device_traits[port->device.kind];
-	const struct rte_eth_conf plain = {0};
-	int failure = rte_eth_dev_configure(port->id, 1, 1, &plain);
+	const struct rte_eth_conf config = {.intr_conf.rxq = traits->interrupts};
+	int failure = rte_eth_dev_configure(port->id, 1, 1, &config);
 
 	if (!failure)
 		failure = rte_eth_rx_queue_setup(port->id, 0, traits->rx_descriptors, 0, NULL,
@@ -145,6 +145,7 @@ static int open_device(struct port *port, struct tp_error *error)
 		return failure;
 	}
 	link_init(&port->link, &port->device, port->id);
+	doze_init(&port->doze, &port->device, port->id);
 	if (port->device.kind == DEVICE_MEMIF && !port->device.server &&
 	    !link_wait(&port->link, MEMIF_WAIT_NS)) {
 		link_fini(&port->link);
@@ -154,11 +155,12 @@ static int open_device(struct port *port, struct tp_error *error)
 	return 0;
 }
 
-int port_open(struct port *port, const struct device *device, struct tp_error *error)
+int port_open(struct port *port, const struct device *device, uint64_t nap_ns,
+	      struct tp_error *error)
 {
 	int failure;
 
-	*port = (struct port){.device = *device};
+	*port = (struct port){.device = *device, .doze.nap_ns = nap_ns};
 	failure = gate_start();
 	if (failure)
 		return tp_fail(error, failure, "DPDK's interrupt thread cannot be reached: %s",
@@ -275,6 +277,12 @@ void port_turn(struct port *port, uint64_t now_ns)
 	available = rte_mempool_avail_count(pool.frames);
 	if (available < port->counters.mbuf_low)
 		port->counters.mbuf_low = available;
+}
+
+void port_sleep(struct port *port, uint64_t bound_ns)
+{
+	/* room to send and the other side's return are told by nobody */
+	doze_sleep(&port->doze, bound_ns, port->waiting_count > 0 || !link_usable(&port->link));
 }
 
 uint64_t port_missed(const struct port *port)

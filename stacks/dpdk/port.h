@@ -12,6 +12,7 @@
 #define WEIR_DPDK_PORT_H
 
 #include "stacks/dpdk/device.h"
+#include "stacks/dpdk/doze.h"
 #include "stacks/dpdk/link.h"
 
 #include <rte_mbuf.h>
@@ -45,6 +46,7 @@ struct port {
 	uint16_t waiting_count;
 	uint16_t spare_count;
 	struct link link;
+	struct doze doze;
 	struct rte_mbuf *waiting[PORT_WAITING_MAX]; /* to be sent, in order */
 	struct rte_mbuf *spare[PORT_BURST];	    /* allocated, not yet filled */
 	struct port_counters counters;
@@ -57,10 +59,11 @@ struct port {
 };
 
 /*
- * Opens the device and starts it; a memif client also waits for its link. 0 or negative errno with
- * `error` filled.
+ * Opens the device and starts it; a memif client also waits for its link. `nap_ns` bounds a sleep
+ * that nothing can end. 0 or negative errno with `error` filled.
  */
-int port_open(struct port *port, const struct device *device, struct tp_error *error);
+int port_open(struct port *port, const struct device *device, uint64_t nap_ns,
+	      struct tp_error *error);
 
 /* Stops and removes it; frames not sent are dropped. */
 void port_close(struct port *port);
@@ -91,6 +94,12 @@ void port_give_up(struct port *port);
 
 /* Looks at the pool about once a millisecond, and follows the link. */
 void port_turn(struct port *port, uint64_t now_ns);
+
+/*
+ * Sleeps at most `bound_ns`, until a frame is there or, where nothing tells of what is awaited, a
+ * nap long.
+ */
+void port_sleep(struct port *port, uint64_t bound_ns);
 
 /* Frames that the device dropped for want of descriptors or mbufs. */
 uint64_t port_missed(const struct port *port);

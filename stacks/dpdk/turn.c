@@ -3,6 +3,9 @@
  *
  * Frames that flush builds wait in the port until there are PORT_BURST of them or the next poll
  * begins, whose first act is to send them: at most one turn, and no timer.
+ *
+ * A poll that may sleep and finds nothing sleeps in pieces, each ended by a frame, a timer that is
+ * due, the next look at the link, or (see doze.h) a nap's length; after each it makes a whole pass.
  */
 #include "stacks/dpdk/instance.h"
 
@@ -192,13 +195,14 @@ static void lose_link(struct dpdk *dpdk, uint64_t now_ns)
 	while (dpdk_output(dpdk, now_ns, PORT_WAITING_MAX) > 0);
 }
 
-void dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns)
+bool dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns)
 {
 	if (__builtin_expect(dpdk->port->link.downs == dpdk->downs_seen, 1))
-		return;
+		return false;
 	dpdk->downs_seen = dpdk->port->link.downs;
 	dpdk->base.device_gone = dpdk->port->link.gone;
 	lose_link(dpdk, now_ns);
+	return true;
 }
 
 static void flush_dirty(struct dpdk *dpdk)
@@ -208,29 +212,79 @@ static void flush_dirty(struct dpdk *dpdk)
 			   &list_member(dpdk->dirty.next, struct dpdk_conn, dirty)->base);
 }
 
-unsigned dpdk_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_t wait_ns,
-		   struct tp_turn *turn_out)
+/* Moves all that can move at `now_ns`; the number of events. */
+static unsigned pass(struct dpdk *dpdk, struct tp_event *events, unsigned room, uint64_t now_ns,
+		     struct tp_turn *turn)
 {
-	struct dpdk *dpdk = dpdk_of(tp);
-	uint64_t now_ns = clock_now_ns();
-	unsigned moved = 0, count;
+	uint64_t frames_out = dpdk->port->counters.frames_out;
+	unsigned count, moved;
 
 	dpdk->now_ns = now_ns;
-	set_rests_aside(dpdk);
 	port_turn(dpdk->port, now_ns);
-	dpdk_note_link(dpdk, now_ns);
+	moved = dpdk_note_link(dpdk, now_ns);
 	if (link_usable(&dpdk->port->link)) {
 		flush_dirty(dpdk);
-		moved = dpdk->port->waiting_count;
-		moved += dpdk_output(dpdk, now_ns, TURN_FRAMES_OUT);
+		dpdk_output(dpdk, now_ns, TURN_FRAMES_OUT);
 		port_send(dpdk->port);
 		moved += take_input(dpdk, now_ns);
 	}
 	utcp_advance(dpdk->utcp, now_ns);
 	count = fetch_events(dpdk, events, room);
+	turn->now_ns = now_ns;
+	turn->moved = moved + count > 0 || dpdk->port->counters.frames_out != frames_out;
+	return count;
+}
+
+/* How long nothing can become due of itself: timers, the look at the link, the caller's bound. */
+static uint64_t idle_bound(const struct dpdk *dpdk, uint64_t now_ns, uint64_t until_ns)
+{
+	uint64_t next_ns = utcp_deadline(dpdk->utcp);
+
+	/* a link that is not usable is looked at after each nap */
+	if (link_usable(&dpdk->port->link) && dpdk->port->link.next_ns < next_ns)
+		next_ns = dpdk->port->link.next_ns;
+	if (until_ns < next_ns)
+		next_ns = until_ns;
+	return next_ns > now_ns ? next_ns - now_ns : 0;
+}
+
+/* Sleeps and looks again until something moves or `wait_ns` are over; the number of events. */
+static unsigned wait_for_more(struct dpdk *dpdk, struct tp_event *events, unsigned room,
+			      uint64_t wait_ns, struct tp_turn *turn)
+{
+	uint64_t before_ns = clock_now_ns(), now_ns;
+	uint64_t until_ns = wait_ns < UINT64_MAX - before_ns ? before_ns + wait_ns : UINT64_MAX;
+	unsigned count;
+
+	for (;;) {
+		port_sleep(dpdk->port, idle_bound(dpdk, before_ns, until_ns));
+		now_ns = clock_now_ns();
+		turn->waited_ns += now_ns - before_ns;
+		count = pass(dpdk, events, room, now_ns, turn);
+		before_ns = clock_now_ns();
+		if (turn->moved || before_ns >= until_ns)
+			break;
+	}
+	dpdk->counters.waits++;
+	dpdk->counters.wait_ns += turn->waited_ns;
+	dpdk->counters.wakeups += turn->moved;
+	return count;
+}
+
+unsigned dpdk_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_t wait_ns,
+		   struct tp_turn *turn_out)
+{
+	struct dpdk *dpdk = dpdk_of(tp);
+	struct tp_turn turn = {0};
+	unsigned count;
+
+	set_rests_aside(dpdk);
+	count = pass(dpdk, events, room, clock_now_ns(), &turn);
+	if (wait_ns > 0 && !turn.moved)
+		count = wait_for_more(dpdk, events, room, wait_ns, &turn);
 	dpdk->counters.polls++;
-	dpdk->counters.empty_polls += moved + count == 0;
-	*turn_out = (struct tp_turn){.now_ns = now_ns, .moved = moved + count > 0};
+	dpdk->counters.empty_polls += !turn.moved;
+	*turn_out = turn;
 	return count;
 }
 

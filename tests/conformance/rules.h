@@ -60,6 +60,8 @@
 	X(room_for_one_event_loses_none, "polls with room for one event lose none")               \
 	X(waiting_is_what_is_declared,                                                            \
 	  "poll sleeps if and only if the stack declares that it can")                            \
+	X(waits_are_counted, "what a poll slept is in its turn and in the counters")              \
+	X(waiting_leaves_the_cpu, "a poll that waits uses little CPU time")                       \
 	X(events_end_a_wait, "what arrives ends a wait early")                                    \
 	X(counters_balance, "the counters of both sides agree with what happened")
 

@@ -5,6 +5,7 @@
 #include "tests/support/suite.h"
 
 #include <string.h>
+#include <time.h>
 
 static const struct tp_limits limits = {.conn_max = 64, .recv_bytes = 65536, .send_bytes = 65536};
 static struct world world;
@@ -66,24 +67,80 @@ void waiting_is_what_is_declared(void)
 	world_close(&world);
 }
 
-void events_end_a_wait(void)
+static uint64_t thread_cpu_ns(void)
 {
-	struct seen *client, *server;
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * CLOCK_SECOND_NS + (uint64_t)used.tv_nsec;
+}
+
+void waits_are_counted(void)
+{
+	struct tp_counters before, after;
+	struct tp_event events[8];
+	struct tp_turn turn, next;
+
+	if (!world_open(&world, &limits))
+		return;
+	world_idle(&world);
+	before = world_counters(world.pair.server);
+	tp_poll(world.pair.server, events, 8, 0, &turn);
+	tp_poll(world.pair.server, events, 8, 5 * CLOCK_MS_NS, &next);
+	after = world_counters(world.pair.server);
+	CU_ASSERT_TRUE(next.now_ns - turn.now_ns >= next.waited_ns);
+	CU_ASSERT_EQUAL(after.wait_ns - before.wait_ns, next.waited_ns);
+	CU_ASSERT_EQUAL(after.waits - before.waits, next.waited_ns > 0);
+	CU_ASSERT_EQUAL(after.wakeups, before.wakeups); /* nothing came */
+	CU_ASSERT_EQUAL(after.empty_polls - before.empty_polls, 2);
+	world_close(&world);
+}
+
+void waiting_leaves_the_cpu(void)
+{
 	struct tp_event events[8];
 	struct tp_turn turn;
-	uint64_t before;
+	uint64_t cpu_ns, wall_ns;
+
+	if (!world_open(&world, &limits))
+		return;
+	world_idle(&world);
+	wall_ns = clock_now_ns();
+	cpu_ns = thread_cpu_ns();
+	tp_poll(world.pair.server, events, 8, 200 * CLOCK_MS_NS, &turn);
+	cpu_ns = thread_cpu_ns() - cpu_ns;
+	wall_ns = clock_now_ns() - wall_ns;
+	if (world.pair.server->ops->capabilities & TP_CAN_BLOCK) {
+		CU_ASSERT_TRUE(turn.waited_ns > wall_ns / 2);
+		CU_ASSERT_TRUE(cpu_ns < wall_ns / 2);
+	}
+	world_close(&world);
+}
+
+void events_end_a_wait(void)
+{
+	struct tp_counters before, after;
+	struct seen *client, *server;
+	uint64_t start_ns;
 
 	if (!world_open(&world, &limits))
 		return;
 	if (world_join(&world, &client, &server)) {
-		world.wait_ns = 10 * CLOCK_SECOND_NS;
-		before = clock_now_ns();
+		world_idle(&world);
+		before = world_counters(server->tp);
+		start_ns = clock_now_ns();
 		CU_ASSERT_TRUE(seen_write(client, bytes, 10));
-		/* a stack may hold a write until its next poll, which comes at once */
-		tp_poll(client->tp, events, 8, 0, &turn);
+		/* a write may stay until its own side's next poll, which comes at once */
+		world.pair.server = NULL;
+		world_turn(&world);
+		world.pair.server = server->tp;
 		world.pair.client = NULL; /* the other side alone turns */
+		world.wait_ns = 10 * CLOCK_SECOND_NS;
 		CU_ASSERT_TRUE(world_until(&world, server, TP_READABLE));
-		CU_ASSERT_TRUE(clock_now_ns() - before < 8 * CLOCK_SECOND_NS);
+		CU_ASSERT_TRUE(clock_now_ns() - start_ns < 8 * CLOCK_SECOND_NS);
+		after = world_counters(server->tp);
+		/* each sleep was ended by something */
+		CU_ASSERT_EQUAL(after.wakeups - before.wakeups, after.waits - before.waits);
 		world.pair.client = client->tp;
 	}
 	world_close(&world);

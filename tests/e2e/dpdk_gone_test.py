@@ -25,10 +25,10 @@ def ip(*words):
 class Server:
     """A server over an interface, ready."""
 
-    def __init__(self, program, device):
+    def __init__(self, program, device, wait):
         where = ["--address", f"{SERVER_IP}/24", "--listen", f"{SERVER_IP}:{PORT}"]
         self.process = subprocess.Popen(
-            [program, "serve", "--stack", f"dpdk@{device}", "--hugepages", "no", *where],
+            [program, "serve", "--stack", f"dpdk@{device}", "--hugepages", "no", "--wait", wait, *where],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -52,9 +52,9 @@ class Server:
             self.process.wait()
 
 
-def removed_tap(program):
+def removed_tap(program, wait):
     name = f"wgone{os.getpid() % 100000}"
-    with Server(program, f"tap:{name}") as server:
+    with Server(program, f"tap:{name}", wait) as server:
         ip("address", "add", f"{KERNEL_IP}/24", "dev", name)
         ip("link", "set", name, "up")
         with socket.create_connection((SERVER_IP, PORT), timeout=DEADLINE_S):
@@ -64,12 +64,12 @@ def removed_tap(program):
     assert final["details"]["link_downs"] == 1, final["details"]
 
 
-def removed_veth(program):
+def removed_veth(program, wait):
     name = f"vgone{os.getpid() % 100000}"
     ip("link", "add", name, "type", "veth", "peer", "name", f"{name}p")
     ip("link", "set", name, "up")
     ip("link", "set", f"{name}p", "up")
-    with Server(program, f"af_packet:{name}") as server:
+    with Server(program, f"af_packet:{name}", wait) as server:
         ip("link", "delete", name)
         # another of the same name is not the one that was opened
         ip("link", "add", name, "type", "veth", "peer", "name", f"{name}p")
@@ -78,14 +78,14 @@ def removed_veth(program):
     assert final["details"]["link_downs"] == 1, final["details"]
 
 
-def moved_tap(program):
+def moved_tap(program, wait):
     name = f"mgone{os.getpid() % 100000}"
     place = subprocess.Popen(["unshare", "--net", "sleep", "60"])
     try:
         own = os.readlink("/proc/self/ns/net")
         while os.readlink(f"/proc/{place.pid}/ns/net") == own:
             time.sleep(0.01)
-        with Server(program, f"tap:{name}") as server:
+        with Server(program, f"tap:{name}", wait) as server:
             ip("link", "set", name, "netns", str(place.pid))
             time.sleep(1)
             assert server.process.poll() is None, server.process.stderr.read()
@@ -98,9 +98,11 @@ def moved_tap(program):
 
 
 TESTS = [
-    ("a removed tap closes its connections as link down and ends the server with status 3", removed_tap),
-    ("a removed veth ends the server with status 3, whatever takes its name", removed_veth),
-    ("a tap that is moved into another network namespace is not taken for removed", moved_tap),
+    ("a removed tap closes its connections as link down and ends the server with status 3", removed_tap, "spin"),
+    ("a removed tap wakes a server that sleeps, and ends it the same", removed_tap, "block"),
+    ("a removed veth ends the server with status 3, whatever takes its name", removed_veth, "spin"),
+    ("a removed veth wakes a server that sleeps, and ends it the same", removed_veth, "block"),
+    ("a tap that is moved into another network namespace is not taken for removed", moved_tap, "spin"),
 ]
 
 
@@ -108,9 +110,9 @@ def run_tests(program, words):
     failed = 0
     chosen = [test for test in TESTS if not words or any(word in test[0] for word in words)]
     print(f"1..{len(chosen)}", flush=True)
-    for number, (name, test) in enumerate(chosen, 1):
+    for number, (name, test, wait) in enumerate(chosen, 1):
         try:
-            test(program)
+            test(program, wait)
             print(f"ok {number} - {name}", flush=True)
         except (AssertionError, OSError, subprocess.SubprocessError) as error:
             failed += 1

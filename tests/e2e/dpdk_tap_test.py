@@ -5,6 +5,7 @@ Usage: dpdk_tap_test.py WEIR [WORD...]. Speaks TAP; with words only the tests wh
 library only.
 """
 
+import json
 import os
 import shutil
 import socket
@@ -146,6 +147,24 @@ def server_ends_cleanly(bench):
     assert status == 0, f"exit status {status}: {bench.server.stderr.read()}"
 
 
+def sleeps_on_the_interrupt(bench):
+    """The server of the tests before has ended; this one sleeps whenever nothing is to do."""
+    bench.open("--wait", "block")
+    with connect() as connection:
+        exchange(connection, [256] * 64)
+        for size in (0, 300, 5000):
+            exchange(connection, [size])
+    with connect() as connection:
+        exchange(connection, [100000])
+    assert bench.close() == 0, bench.server.stderr.read()
+    final = json.loads(bench.server.stdout.read().splitlines()[-1].removeprefix("final "))
+    transport, details = final["transport"], final["details"]
+    assert 0 < transport["wakeups"] <= transport["waits"], transport
+    assert details["interrupts"] >= transport["waits"] - details["naps"], (details, transport)
+    # naps are for frames that wait for room alone
+    assert details["interrupts"] > details["naps"], details
+
+
 TESTS = [
     ("ping is answered at several sizes", ping_is_answered),
     ("pipelined requests are answered in order", pipelined_requests_are_answered),
@@ -155,24 +174,26 @@ TESTS = [
     ("a closed port refuses", closed_ports_refuse),
     ("the capture has no malformed packet and no bad checksum of ours", capture_is_sound),
     ("the server ends cleanly when told to", server_ends_cleanly),
+    ("a server that blocks sleeps on the tap's interrupt", sleeps_on_the_interrupt),
 ]
 
 
 class Bench:
     """The server on its tap and the capture of all that passes there. Whoever makes one closes it."""
 
-    def __init__(self, folder):
+    def __init__(self, program, folder):
+        self.program = program
         self.server = None
         self.interface = f"wdpdk{os.getpid() % 100000}"
         self.capture = None
         self.capture_path = os.path.join(folder, "tap.pcap")
 
-    def open(self, program):
+    def open(self, *flags):
         """Starts the server and lets the kernel's end of the tap be its peer."""
         stack = ["--stack", f"dpdk@tap:{self.interface}", "--hugepages", "no"]
         where = ["--address", f"{SERVER_IP}/24", "--listen", f"{SERVER_IP}:{PORT}"]
         self.server = subprocess.Popen(
-            [program, "serve", *stack, *where, "--handler", "echo"],
+            [self.program, "serve", *stack, *where, "--handler", "echo", *flags],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -237,9 +258,9 @@ def run_tests(program, words):
     if not chosen:
         return 0
     with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(folder)
+        bench = Bench(program, folder)
         try:
-            bench.open(program)
+            bench.open()
             passed = [run_one(number, *test, bench) for number, test in enumerate(chosen, 1)]
         finally:
             bench.close()

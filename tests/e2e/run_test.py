@@ -218,7 +218,7 @@ def dpdk_result(bench):
     server = results[0]["server"]
     assert server["segments_out"] > 0 and server["bursts_out"] > 0
     assert server["segments_per_burst_in"] > 0 and server["segments_per_burst_out"] > 0
-    assert "can_block" not in results[0]["capabilities"]
+    assert "needs_hugepages" in results[0]["capabilities"]
 
 
 def killed_server(bench):

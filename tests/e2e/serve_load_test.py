@@ -467,6 +467,25 @@ def dpdk_large():
             server.end()
 
 
+@test("dpdk over memif is right when both sides sleep, at once or after a while")
+def dpdk_waits():
+    with tempfile.TemporaryDirectory() as folder:
+        pair = DpdkPair(folder)
+        for wait in ("block", "adaptive:20us"):
+            with pair.serve("--wait", wait, "--delivery", "coalesce") as server:
+                assert server.ready["wait"] == wait
+                for depth, connections in ((1, 1), (8, 64), (32, 64)):
+                    args = (*pair.client_flags, "--wait", wait, "--depth", depth, "--connections", connections)
+                    judge_result(load(server, *args)[0], args)
+                final = server.end()
+                judge_final(final, "coalesce", (32,))
+            transport, details = final["transport"], final["details"]
+            assert 0 < transport["wakeups"] <= transport["waits"], transport
+            # memif has no interrupt: each sleep is one nap or several
+            assert details["naps"] >= transport["waits"] and details["interrupts"] == 0, (details, transport)
+            assert transport["wait_ns"] > 0
+
+
 @test("a killed dpdk server is lost within seconds")
 def dpdk_killed():
     with tempfile.TemporaryDirectory() as folder:

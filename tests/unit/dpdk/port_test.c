@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define DEADLINE_NS (10 * CLOCK_SECOND_NS)
+#define NAP_NS (50ull * 1000)
 
 static char socket_path[64];
 static struct port server, client;
@@ -32,7 +33,7 @@ static bool open_port(struct port *port, const char *text, bool is_server)
 	if (!failure)
 		failure = eal_start(false, -1, &error);
 	if (!failure)
-		failure = port_open(port, &device, &error);
+		failure = port_open(port, &device, NAP_NS, &error);
 	if (failure)
 		printf("# %s: %s\n", text, error.text);
 	CU_ASSERT_EQUAL(failure, 0);
@@ -293,7 +294,7 @@ static int be_peer(const char *text)
 
 	clock_start();
 	if (device_parse(text, false, &device, &error) || eal_start(false, -1, &error) ||
-	    port_open(&client, &device, &error)) {
+	    port_open(&client, &device, NAP_NS, &error)) {
 		printf("# peer: %s\n", error.text);
 		return 1;
 	}

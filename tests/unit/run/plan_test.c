@@ -274,8 +274,7 @@ static void refuses_what_the_stack_cannot(void)
 	poor.hugepages_free_mib--;
 	expect_refusal_on(&rich, DPDK("\"workers\": 2"), "at most 1 worker in a process, not 2");
 	expect_refusal_on(&poor, DPDK("\"hugepages\": \"yes\""), "but 127 MiB of the 128 MiB");
-	expect_refusal_on(&rich, DPDK("\"wait\": \"block\""), "cannot wait by `block`");
-	experiment = read_text(DPDK("\"hugepages\": \"yes\""));
+	experiment = read_text(DPDK("\"hugepages\": \"yes\", \"wait\": \"block\""));
 	CU_ASSERT_EQUAL_FATAL(plan_make(experiment, &rich, &plan, &problems), 0);
 	plan_free(plan);
 	experiment_free(experiment);

@@ -1,0 +1,69 @@
+#include "stacks/dpdk/doze.h"
+
+#include "dataplane/core/clock.h"
+
+#include <linux/if_packet.h>
+#include <net/if.h>
+#include <poll.h>
+#include <rte_ethdev.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <time.h>
+
+enum { DOZE_FD_MAX = 1024 }; /* file descriptors among which the driver's is sought */
+
+/* The packet socket that the driver has of the interface `name`; -1 if none is found. */
+static int find_packet_socket(const char *name)
+{
+	int interface = (int)if_nametoindex(name);
+
+	for (int fd = 0; fd < DOZE_FD_MAX; fd++) {
+		struct sockaddr_ll bound = {0};
+		socklen_t bytes = sizeof(bound);
+
+		if (getsockname(fd, (struct sockaddr *)&bound, &bytes) == 0 &&
+		    bound.sll_family == AF_PACKET && bound.sll_ifindex == interface)
+			return fd;
+	}
+	return -1;
+}
+
+void doze_init(struct doze *doze, const struct device *device, uint16_t port)
+{
+	if (device_traits[device->kind].interrupts)
+		doze->fd = rte_eth_dev_rx_intr_ctl_q_get_fd(port, 0);
+	else if (device->kind == DEVICE_AF_PACKET)
+		doze->fd = find_packet_socket(device->target);
+	else
+		doze->fd = -1;
+	prctl(PR_SET_TIMERSLACK, 1);
+}
+
+static struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / CLOCK_SECOND_NS),
+				 .tv_nsec = (long)(ns % CLOCK_SECOND_NS)};
+}
+
+static void nap(struct doze *doze, uint64_t bound_ns)
+{
+	struct timespec time = timespec_of(bound_ns < doze->nap_ns ? bound_ns : doze->nap_ns);
+
+	doze->naps++;
+	clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+void doze_sleep(struct doze *doze, uint64_t bound_ns, bool only_nap)
+{
+	struct pollfd watch = {.fd = doze->fd, .events = POLLIN};
+	struct timespec time = timespec_of(bound_ns);
+
+	if (only_nap || doze->fd < 0) {
+		nap(doze, bound_ns);
+		return;
+	}
+	doze->interrupts++;
+	/* an interface that is gone is no reason to run in circles until that is noticed */
+	if (ppoll(&watch, 1, &time, NULL) > 0 && !(watch.revents & POLLIN))
+		nap(doze, bound_ns);
+}
