@@ -33,7 +33,8 @@ class Column:
     about: str
     digits: int = 0
     scale: float = 1  # shown = value * scale, e.g. 100 for a share shown as %
-    in_text: bool = True  # whether the readable tables show it too
+    in_text: bool = True  # whether the readable table of cells shows it too
+    of_kernel: bool = False  # whether the table of what the kernel was asked for shows it
 
 
 # How each column of the aggregate is made: of the cell's rates, its merged histograms, or a median
@@ -113,6 +114,63 @@ COLUMNS = [
         "the server's system calls, median over samples",
         3,
         in_text=False,
+        of_kernel=True,
+    ),
+    Column(
+        "waits_per_request",
+        "sleeps/req",
+        "polls in which a worker slept, median over samples",
+        4,
+        in_text=False,
+        of_kernel=True,
+    ),
+    Column(
+        "wakeups_per_request",
+        "wake-ups/req",
+        "sleeps that something ended before their time was up, median over samples",
+        4,
+        in_text=False,
+        of_kernel=True,
+    ),
+    Column(
+        "voluntary_switches_per_request",
+        "voluntary switches/req",
+        "context switches of the server's threads that gave their CPU up, median over samples",
+        4,
+        in_text=False,
+        of_kernel=True,
+    ),
+    Column(
+        "involuntary_switches_per_request",
+        "involuntary switches/req",
+        "context switches of the server's threads that lost their CPU, median over samples",
+        4,
+        in_text=False,
+        of_kernel=True,
+    ),
+    Column(
+        "softirq_us_per_request",
+        "softirq µs/req",
+        "softirq time on the server's CPUs, whoever caused it, in ticks, median over samples",
+        3,
+        in_text=False,
+        of_kernel=True,
+    ),
+    Column(
+        "net_rx_softirqs_per_request",
+        "NET_RX/req",
+        "NET_RX softirqs on the server's CPUs, median over samples",
+        4,
+        in_text=False,
+        of_kernel=True,
+    ),
+    Column(
+        "net_tx_softirqs_per_request",
+        "NET_TX/req",
+        "NET_TX softirqs on the server's CPUs, median over samples",
+        4,
+        in_text=False,
+        of_kernel=True,
     ),
     Column(
         "segments_out_per_request",
@@ -159,6 +217,13 @@ _MEDIANS = {
     "core_us_per_request": ("server", "core_us_per_request"),
     "copied_bytes_per_request": ("server", "copied_bytes_per_request"),
     "syscalls_per_request": ("server", "syscalls_per_request"),
+    "waits_per_request": ("server", "waits_per_request"),
+    "wakeups_per_request": ("server", "wakeups_per_request"),
+    "voluntary_switches_per_request": ("server", "voluntary_switches_per_request"),
+    "involuntary_switches_per_request": ("server", "involuntary_switches_per_request"),
+    "softirq_us_per_request": ("server", "softirq_us_per_request"),
+    "net_rx_softirqs_per_request": ("server", "net_rx_softirqs_per_request"),
+    "net_tx_softirqs_per_request": ("server", "net_tx_softirqs_per_request"),
     "segments_out_per_request": ("server", "segments_out_per_request"),
     "empty_poll_share": ("server", "empty_poll_share"),
     "rss_peak_kib": ("server", "rss_peak_kib"),

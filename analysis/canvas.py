@@ -169,16 +169,37 @@ def percentile_axis(canvas: Canvas, reach: float) -> None:
     )
 
 
+# Ratios that may be marked in each decade, the densest first.
+RATIO_STEPS = (
+    (1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 9.5),
+    (1, 1.25, 1.5, 2, 3, 5, 7, 8, 9),
+    (1, 2, 5),
+    (1, 3),
+    (1,),
+)
+# Marks nearer to each other than this share of the axis would run into each other.
+RATIO_GAP = 0.16
+
+
+def ratio_ticks(low: float, high: float) -> list[float]:
+    """The densest marks between two ratios that leave room for their labels."""
+    room = RATIO_GAP * math.log(high / low)
+    ticks: list[float] = []
+    for steps in RATIO_STEPS:
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        marks = [step * 10.0**decade for decade in decades for step in steps]
+        ticks = [mark for mark in marks if low <= mark <= high]
+        if all(math.log(after / before) >= room for before, after in zip(ticks, ticks[1:])):
+            break
+    return ticks
+
+
 def ratio_axis(canvas: Canvas, ends: list[float]) -> None:
     """Log axis of ratios that shows all of `ends`."""
+    low, high = min(ends) / 1.15, max(ends) * 1.15
     canvas.axes.set_xscale("log")
-    canvas.axes.set_xlim(min(ends) / 1.15, max(ends) * 1.15)
-    steps = (
-        (1, 2, 5)
-        if max(ends) / min(ends) > 2.5
-        else (1, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 9.5)
-    )
-    canvas.axes.xaxis.set_major_locator(LogLocator(base=10, subs=steps, numticks=12))
+    canvas.axes.set_xlim(low, high)
+    canvas.axes.xaxis.set_major_locator(FixedLocator(ratio_ticks(low, high)))
     canvas.axes.xaxis.set_minor_locator(NullLocator())
     canvas.axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} x"))
     canvas.axes.grid(False, axis="y")

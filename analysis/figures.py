@@ -32,6 +32,7 @@ from analysis.canvas import (
     tick_us,
 )
 from analysis.findings import describe, relative_rates, sentence
+from analysis.labels import short
 from analysis.load import Result
 
 RATIO_ROWS_MAX = 40
@@ -73,7 +74,8 @@ def _series(found: Aggregate, x_factor: str | None) -> list[Series]:
     for levels, cells in groups.items():
         stack = stacks.index(_first(names, "stack", levels))
         look = _look(stack, rest.index(_without(names, "stack", levels)))
-        series.append(Series(", ".join(map(str, levels)) or "all", stack, cells, look))
+        label = " ".join(short(name, level, found.factors[name]) for name, level in zip(names, levels))
+        series.append(Series(label or "all", stack, cells, look))
     return series
 
 
@@ -321,9 +323,10 @@ def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
         if not 0 < len(rows) <= RATIO_ROWS_MAX:
             continue
         height = 1.3 + 0.21 * len(rows)
+        own = f" of {describe(factor, levels[1])}" if len(levels) == 2 else ""
         canvas = new_canvas(
             f"What {factor.replace('_', ' ')} is worth",
-            f"requests/s as a multiple of {describe(factor, levels[0])}",
+            f"requests/s{own} as a multiple of {describe(factor, levels[0])}",
             "",
             height,
         )
@@ -337,7 +340,7 @@ def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
         canvas.axes.axvline(1, color=INK, linewidth=0.8)
         canvas.axes.set_yticks(
             range(len(rows)),
-            [_ratio_label(comparison, len(levels)) for comparison in reversed(rows)],
+            [_ratio_label(comparison, found.factors) for comparison in reversed(rows)],
         )
         canvas.axes.set_ylim(-0.6, len(rows) - 0.4)
         ratio_axis(canvas, _ends(rows))
@@ -360,11 +363,17 @@ def _plot_ratio(canvas: Canvas, comparison: Comparison, y: int, color: str) -> N
     canvas.dot(ratio.ratio, y, sentence(comparison), color=color, marker="o")
 
 
-def _ratio_label(comparison: Comparison, levels: int) -> str:
-    own = [describe(comparison.factor, comparison.level)] if levels > 2 else []
-    return ", ".join(
-        own + [describe(name, level) for name, level in comparison.context.items()]
-    ) or describe(comparison.factor, comparison.level)
+def _ratio_label(comparison: Comparison, factors: dict[str, list[Any]]) -> str:
+    """The level compared, if there is a choice, and where: "depth 8: epoll coalesce"."""
+    own = describe(comparison.factor, comparison.level)
+    where = " ".join(
+        short(name, level, factors[name])
+        for name, level in comparison.context.items()
+        if len(factors[name]) > 1
+    )
+    if not where:
+        return own
+    return f"{own}: {where}" if len(factors[comparison.factor]) > 2 else where
 
 
 def _capital(factor: str) -> str:

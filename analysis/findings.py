@@ -330,6 +330,8 @@ def _drift(cells: list[Cell]) -> list[str]:
 
 def describe(factor: str, level: Any) -> str:
     """A level in words, e.g. "depth 8", "coalesce"."""
+    if factor == "bare" and isinstance(level, bool):
+        return "the bare echo" if level else "the pipeline"
     text = str(level).lower() if isinstance(level, bool) else str(level)
     return (
         text
@@ -341,6 +343,7 @@ def describe(factor: str, level: Any) -> str:
 def context_of(comparison: Comparison) -> str:
     """Where a comparison holds, e.g. "at depth 8 on epoll@loopback"."""
     names = sorted(comparison.context, key=lambda name: name == "stack")
+    names = [name for name in names if comparison.context[name] is not None]
     return " ".join(_place(name, describe(name, comparison.context[name])) for name in names)
 
 

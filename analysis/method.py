@@ -25,8 +25,14 @@ SETTINGS = {
     "response_bytes": "",
     "refill": "when the client sends again",
     "wait": "how the server waits for work",
+    "client_stack": "what the client uses",
+    "client_wait": "how the client waits",
+    "bare": "the stack's bare echo in the pipeline's place",
     "hugepages": "whether the stack uses hugepages",
 }
+
+# Those of them that earlier results do not have.
+LATER = ("client_stack", "client_wait", "bare")
 
 
 def method(result: Result) -> list[str]:
@@ -54,9 +60,14 @@ def _fixed(result: Result) -> str:
     varied = result.effective.get("factors")
     names = [name for name in SETTINGS if not isinstance(varied, dict) or name not in varied]
     samples = result.valid or result.samples
+    names = [name for name in names if name not in LATER or _knows(samples, name)]
     settings = [f"{_titled(name)}: {_by_stack(samples, name)}" for name in names]
     times = [f"warm-up: {_time(result, 'warmup')}", f"duration: {_time(result, 'duration')}"]
     return "; ".join(settings + times)
+
+
+def _knows(samples: list[Sample], name: str) -> bool:
+    return any(name in sample.cell for sample in samples)
 
 
 def _time(result: Result, name: str) -> str:

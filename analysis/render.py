@@ -10,13 +10,14 @@ from typing import Any
 
 import jinja2
 
-from analysis import findings, inline, method
+from analysis import findings, headline, inline, method
 from analysis.aggregate import COLUMNS, Aggregate, Cell, Column, Value
 from analysis.canvas import Drawing
 from analysis.load import Result
 
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = [column for column in COLUMNS if column.in_text]
+KERNEL = [column for column in COLUMNS if column.of_kernel]
 
 
 def csv_bytes(found: Aggregate) -> bytes:
@@ -68,15 +69,15 @@ def shown(column: Column, value: Value) -> str | None:
     return None if value.number is None else f"{value.number * column.scale:,.{column.digits}f}"
 
 
-def aligned(found: Aggregate) -> str:
-    """The readable columns, aligned; reasons of unknown values as numbered notes beneath."""
+def aligned(found: Aggregate, columns: list[Column]) -> str:
+    """These columns, aligned; reasons of unknown values as numbered notes beneath."""
     notes: list[str] = []
-    titles = [*found.factors, "n", *(column.title for column in SHOWN)]
+    titles = [*found.factors, "n", *(column.title for column in columns)]
     rows = [
         [
             *(str(level) for level in cell.levels),
             cell.n,
-            *(_noted(column, cell.values[column.name], notes) for column in SHOWN),
+            *(_noted(column, cell.values[column.name], notes) for column in columns),
         ]
         for cell in found.cells
     ]
@@ -110,17 +111,26 @@ def text_bytes(result: Result, found: Aggregate) -> bytes:
         f"! {caveat.what}: {caveat.detail}"
         for caveat in findings.disqualifiers(result, found.cells)
     ]
-    about = [f"{column.title}: {column.about}" for column in SHOWN]
     return "\n".join(
         [
             *head,
+            *headline.headline(result, found),
             "",
-            aligned(found),
+            aligned(found, SHOWN),
             "n: valid samples of all; a sample is one server's boot",
-            *about,
+            *_about(SHOWN),
+            "",
+            "What the kernel was asked for:",
+            "",
+            aligned(found, KERNEL),
+            *_about(KERNEL),
             "",
         ]
     ).encode()
+
+
+def _about(columns: list[Column]) -> list[str]:
+    return [f"{column.title}: {column.about}" for column in columns]
 
 
 def title(result: Result) -> str:
@@ -159,17 +169,18 @@ def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[
         "title": title(result),
         "question": str(result.effective.get("question", "")),
         "caveats": findings.disqualifiers(result, found.cells),
+        "headline": headline.headline(result, found),
         "summary": findings.summary(result, found.cells),
         "basis": findings.basis(found),
         "findings": _findings(found),
         "multiplicity": findings.multiplicity(found),
         "factors": list(found.factors),
         "columns": SHOWN,
+        "kernel": KERNEL,
         "cells": found.cells,
         "shown": shown,
         "na": na,
         "rates": _rates,
-        "aligned": aligned(found),
         "invalid": [sample for sample in result.samples if not sample.valid],
         "drawings": drawings,
         "inline_svg": inline.inline_svg,

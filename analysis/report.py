@@ -11,16 +11,16 @@ import sys
 from pathlib import Path
 
 from analysis import figures, files, render
-from analysis.aggregate import aggregate
+from analysis.aggregate import Aggregate, aggregate
+from analysis.headline import headline
 from analysis.load import Refusal, Result, load_result
 
 EXIT_INVALID, EXIT_REFUSED = 3, 4
 
 
-def outputs(result: Result) -> dict[str, bytes]:
+def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
-    found = aggregate(result)
     drawings = figures.draw_all(result, found)
     made = {
         "aggregate.csv": render.csv_bytes(found),
@@ -59,7 +59,8 @@ def main(argv: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         result = load_result(path)
-        write(result, outputs(result))
+        found = aggregate(result)
+        write(result, outputs(result, found))
     except Refusal as refusal:
         print(f"weir report: {refusal}", file=sys.stderr)
         return EXIT_REFUSED
@@ -71,6 +72,8 @@ def main(argv: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return EXIT_REFUSED
+    for line in headline(result, found):
+        print(line)
     print(f"report: {path / 'report.html'}")
     if not result.valid:
         print(

@@ -2,7 +2,6 @@
 
 #include "apps/run/experiment.h"
 #include "apps/run/link.h"
-#include "dataplane/core/nearest.h"
 #include "dataplane/core/units.h"
 #include "stacks/registry.h"
 
@@ -45,15 +44,10 @@ int compose_parse_numbers(const char *text, uint32_t max, struct compose_numbers
 
 int compose_check_link(const char *spec, struct tp_error *error)
 {
-	unsigned count;
-	const char *const *names = link_names(&count);
-
 	if (link_find(spec))
 		return 0;
-	return tp_fail(error, -EINVAL,
-		       "'%s' is no stack of an experiment, which has its device; did you mean "
-		       "'%s'?",
-		       spec, nearest_of(spec, names, count));
+	return tp_fail(error, -EINVAL, "'%s' is no stack of an experiment; accepted: %s", spec,
+		       link_usage());
 }
 
 int compose_check_stack(const char *spec, struct tp_error *error)

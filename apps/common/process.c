@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -79,6 +80,48 @@ static void set_migrations(json_t *object)
 		json_object_set_new(object, "migrations", json_integer(migrations));
 }
 
+/* A thread that ended between listing and reading counts no more; -1 if that is not said at all. */
+static long read_switches(const char *task_folder, const char *thread, const char *name)
+{
+	char path[300];
+	long count;
+
+	snprintf(path, sizeof(path), "%.200s/%.32s/status", task_folder, thread);
+	count = process_read_number(path, name);
+	return count < 0 && access(path, F_OK) < 0 ? 0 : count;
+}
+
+long process_switches(const char *task_folder, const char *name, long but)
+{
+	DIR *tasks = opendir(task_folder);
+	struct dirent *entry;
+	long sum = 0;
+
+	while (tasks && sum >= 0 && (entry = readdir(tasks))) {
+		long count;
+
+		if (!is_thread(entry->d_name) || strtol(entry->d_name, NULL, 10) == but)
+			continue;
+		count = read_switches(task_folder, entry->d_name, name);
+		sum = count < 0 ? -1 : sum + count;
+	}
+	if (!tasks)
+		return -1;
+	closedir(tasks);
+	return sum;
+}
+
+static void set_switches(json_t *object, const char *key, const char *name)
+{
+	long count = process_switches("/proc/self/task", name, getpid());
+
+	if (count < 0)
+		json_set_unknown(object, key,
+				 "this kernel does not say in /proc/PID/task/TID/status");
+	else
+		json_object_set_new(object, key, json_integer(count));
+}
+
 json_t *process_to_json(void)
 {
 	json_t *object = json_object();
@@ -87,54 +130,129 @@ json_t *process_to_json(void)
 	getrusage(RUSAGE_SELF, &usage);
 	json_object_set_new(object, "user_us", json_count(to_us(&usage.ru_utime)));
 	json_object_set_new(object, "system_us", json_count(to_us(&usage.ru_stime)));
-	json_object_set_new(object, "voluntary_switches", json_integer(usage.ru_nvcsw));
-	json_object_set_new(object, "involuntary_switches", json_integer(usage.ru_nivcsw));
+	set_switches(object, "voluntary_switches", "voluntary_ctxt_switches");
+	set_switches(object, "involuntary_switches", "nonvoluntary_ctxt_switches");
 	set_migrations(object);
 	set_kib(object, "rss_kib", "VmRSS");
 	set_kib(object, "rss_peak_kib", "VmHWM");
 	return object;
 }
 
-/* Adds one "cpuN user nice system idle iowait irq softirq steal" line if it is one of ours. */
-static bool add_line(const char *line, const struct cpus *cpus, unsigned long long *softirq,
-		     unsigned long long *steal)
+static bool is_one_of(const struct cpus *cpus, unsigned long cpu)
 {
-	unsigned long long ticks[8];
+	for (unsigned i = 0; i < cpus->count; i++)
+		if (cpus->cpu[i] == cpu)
+			return true;
+	return false;
+}
+
+/* Ticks of some CPUs since boot. */
+struct ticks {
+	unsigned long long busy; /* user, nice, system, interrupts and softirqs, each tick once */
+	unsigned long long softirq;
+	unsigned long long steal;
+	unsigned cpus;
+};
+
+/* Adds one "cpuN user nice system idle iowait irq softirq steal" line if it is one of ours. */
+static void add_line(const char *line, const struct cpus *cpus, struct ticks *ticks)
+{
+	unsigned long long user, nice, system, irq, softirq, steal;
 	unsigned cpu;
 
-	if (sscanf(line, "cpu%u %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &ticks[0],
-		   &ticks[1], &ticks[2], &ticks[3], &ticks[4], &ticks[5], &ticks[6],
-		   &ticks[7]) != 9)
-		return false;
-	for (unsigned i = 0; i < cpus->count; i++) {
-		if (cpus->cpu[i] != cpu)
-			continue;
-		*softirq += ticks[6];
-		*steal += ticks[7];
-		return true;
+	if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &cpu, &user, &nice, &system,
+		   &irq, &softirq, &steal) != 7 ||
+	    !is_one_of(cpus, cpu))
+		return;
+	ticks->busy += user + nice + system + irq + softirq;
+	ticks->softirq += softirq;
+	ticks->steal += steal;
+	ticks->cpus++;
+}
+
+static void set_ticks(json_t *object, const struct cpus *cpus)
+{
+	unsigned long long tick_us = 1000000 / (unsigned long long)sysconf(_SC_CLK_TCK);
+	FILE *file = fopen("/proc/stat", "re");
+	struct ticks ticks = {0};
+	char line[512];
+
+	while (file && fgets(line, sizeof(line), file))
+		add_line(line, cpus, &ticks);
+	if (file)
+		fclose(file);
+	if (ticks.cpus == cpus->count) {
+		json_object_set_new(object, "busy_us", json_count(ticks.busy * tick_us));
+		json_object_set_new(object, "softirq_us", json_count(ticks.softirq * tick_us));
+		json_object_set_new(object, "steal_us", json_count(ticks.steal * tick_us));
+	} else {
+		json_set_unknown(object, "busy_us", "/proc/stat does not list these CPUs");
+		json_set_unknown(object, "softirq_us", "/proc/stat does not list these CPUs");
+		json_set_unknown(object, "steal_us", "/proc/stat does not list these CPUs");
 	}
-	return false;
+}
+
+/* Sums the columns of a table's row that its head names as ours; -1 if not all are there. */
+static long long sum_columns(const char *head, const char *row, const struct cpus *cpus)
+{
+	long long sum = 0;
+	unsigned found = 0;
+	char *next;
+
+	while ((head = strstr(head, "CPU"))) {
+		unsigned long cpu = strtoul(head + 3, &next, 10);
+		unsigned long long value;
+
+		head = next;
+		value = strtoull(row, &next, 10);
+		if (next == row)
+			return -1;
+		row = next;
+		if (!is_one_of(cpus, cpu))
+			continue;
+		sum += (long long)value;
+		found++;
+	}
+	return found == cpus->count ? sum : -1;
+}
+
+long long process_softirqs(const char *path, const char *kind, const struct cpus *cpus)
+{
+	FILE *file = fopen(path, "re");
+	size_t head_room = 0, row_room = 0, kind_bytes = strlen(kind);
+	char *head = NULL, *row = NULL;
+	long long sum = -1;
+
+	if (file && getline(&head, &head_room, file) > 0)
+		while (sum < 0 && getline(&row, &row_room, file) > 0) {
+			const char *name = row + strspn(row, " ");
+
+			if (strncmp(name, kind, kind_bytes) == 0 && name[kind_bytes] == ':')
+				sum = sum_columns(head, name + kind_bytes + 1, cpus);
+		}
+	free(head);
+	free(row);
+	if (file)
+		fclose(file);
+	return sum;
+}
+
+static void set_softirqs(json_t *object, const char *key, const char *kind, const struct cpus *cpus)
+{
+	long long count = process_softirqs("/proc/softirqs", kind, cpus);
+
+	if (count < 0)
+		json_set_unknown(object, key, "/proc/softirqs does not list these CPUs");
+	else
+		json_object_set_new(object, key, json_integer(count));
 }
 
 json_t *process_cpus_to_json(const struct cpus *cpus)
 {
-	unsigned long long softirq = 0, steal = 0,
-			   tick_us = 1000000 / (unsigned)sysconf(_SC_CLK_TCK);
-	FILE *file = fopen("/proc/stat", "re");
 	json_t *object = json_object();
-	unsigned found = 0;
-	char line[512];
 
-	while (file && fgets(line, sizeof(line), file))
-		found += add_line(line, cpus, &softirq, &steal);
-	if (file)
-		fclose(file);
-	if (found == cpus->count) {
-		json_object_set_new(object, "softirq_us", json_count(softirq * tick_us));
-		json_object_set_new(object, "steal_us", json_count(steal * tick_us));
-	} else {
-		json_set_unknown(object, "softirq_us", "/proc/stat does not list these CPUs");
-		json_set_unknown(object, "steal_us", "/proc/stat does not list these CPUs");
-	}
+	set_ticks(object, cpus);
+	set_softirqs(object, "net_rx_softirqs", "NET_RX", cpus);
+	set_softirqs(object, "net_tx_softirqs", "NET_TX", cpus);
 	return object;
 }

@@ -12,11 +12,16 @@
 
 /*
  * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "migrations", "rss_kib",
- * "rss_peak_kib"} of this process.
+ * "rss_peak_kib"} of this process; the switches are those of all threads but the main one, which
+ * only waits for signals.
  */
 json_t *process_to_json(void);
 
-/* {"softirq_us", "steal_us"}: the sums over these CPUs since boot, from /proc/stat. */
+/*
+ * {"busy_us", "softirq_us", "steal_us", "net_rx_softirqs", "net_tx_softirqs"}: the sums over these
+ * CPUs since boot, from /proc/stat and /proc/softirqs. Busy is all that is neither idle nor stolen,
+ * each tick counted once.
+ */
 json_t *process_cpus_to_json(const struct cpus *cpus);
 
 /*
@@ -30,5 +35,17 @@ long process_read_number(const char *path, const char *name);
  * the kernel does not say.
  */
 long process_migrations(const char *task_folder);
+
+/*
+ * The sum of a count of context switches ("voluntary_ctxt_switches") over the threads of a process
+ * ("/proc/PID/task") except the thread `but`; -1 if the kernel does not say.
+ */
+long process_switches(const char *task_folder, const char *name, long but);
+
+/*
+ * How many softirqs of a kind ("NET_RX") these CPUs have run, from a table like /proc/softirqs; -1
+ * if it lacks one of them.
+ */
+long long process_softirqs(const char *path, const char *kind, const struct cpus *cpus);
 
 #endif

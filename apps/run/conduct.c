@@ -175,8 +175,8 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 		     struct plan **plan_out, struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
-	struct plan_ground on = {topology, ground->folder, ground->port,
-				 hugepages_count().free_mib};
+	struct plan_ground on = {topology, ground->folder, ground->port, hugepages_count().free_mib,
+				 ground->run_id};
 	int code = -ENOMEM;
 
 	if (topology)

@@ -109,15 +109,40 @@ static json_t *override_value(const char *text)
 	return value ? value : json_string(text);
 }
 
+/* The object at a top key, made if it is not there; NULL if something else is. */
+static json_t *object_at(json_t *experiment, const char *key)
+{
+	json_t *object = json_object_get(experiment, key);
+
+	if (object)
+		return json_is_object(object) ? object : NULL;
+	object = json_object();
+	json_object_set_new(experiment, key, object);
+	return object;
+}
+
+/* A setting's levels, or its one value; a list makes a factor of what was fixed. */
+static void override_setting(json_t *experiment, const char *key, json_t *value)
+{
+	json_t *factors = json_object_get(experiment, "factors");
+
+	if (json_is_array(value)) {
+		json_object_del(json_object_get(experiment, "fixed"), key);
+		json_object_set_new(object_at(experiment, "factors"), key, value);
+	} else if (json_object_get(factors, key)) {
+		json_object_set_new(factors, key, json_pack("[o]", value));
+	} else {
+		json_object_set_new(object_at(experiment, "fixed"), key, value);
+	}
+}
+
 /*
- * Puts KEY=VALUE where it belongs: a factor gets it as its only level, a plain key is replaced, all
- * else is fixed.
+ * Puts KEY=VALUE where it belongs: a factor gets it as its only level, or a list of them as its
+ * levels; a plain key is replaced, all else is fixed.
  */
 static int apply_override(struct experiment *experiment, const char *override,
 			  struct problems *problems)
 {
-	json_t *factors = json_object_get(experiment->json, "factors");
-	json_t *fixed = json_object_get(experiment->json, "fixed");
 	size_t key_bytes = strcspn(override, "=");
 	json_t *text = json_string(override);
 	char key[64];
@@ -132,17 +157,11 @@ static int apply_override(struct experiment *experiment, const char *override,
 		return -EINVAL;
 	}
 	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, override);
-	if (!fixed) {
-		fixed = json_object();
-		json_object_set_new(experiment->json, "fixed", fixed);
-	}
 	override += key_bytes + 1;
-	if (json_object_get(factors, key))
-		json_object_set_new(factors, key, json_pack("[o]", override_value(override)));
-	else if (experiment_is_plain_key(key))
+	if (experiment_is_plain_key(key))
 		json_object_set_new(experiment->json, key, override_value(override));
 	else
-		json_object_set_new(fixed, key, override_value(override));
+		override_setting(experiment->json, key, override_value(override));
 	return 0;
 }
 

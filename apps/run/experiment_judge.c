@@ -244,6 +244,7 @@ static bool judge_value(const struct judge *judge, struct way way, enum setting_
 	return false;
 }
 
+/* A size in words becomes its number, so that all who read what was in effect find that. */
 static void judge_fixed(const struct judge *judge)
 {
 	const json_t *fixed = top_value(judge, "fixed", JSON_OBJECT, false, "an object");
@@ -255,8 +256,11 @@ static void judge_fixed(const struct judge *judge)
 		struct way way = way_down(way_key("fixed"), key, 0);
 		enum setting_id id = judge_setting(judge, way, key);
 
-		if (id < SETTING_COUNT)
-			judge_value(judge, way, id, value, &judge->experiment->fixed.of[id]);
+		if (id < SETTING_COUNT &&
+		    judge_value(judge, way, id, value, &judge->experiment->fixed.of[id]) &&
+		    setting_kind(id) == SETTING_IS_NUMBER)
+			json_object_set_new((json_t *)fixed, key,
+					    setting_to_json(id, judge->experiment->fixed.of[id]));
 	}
 }
 
@@ -288,10 +292,14 @@ static void judge_levels(const struct judge *judge, struct way way, struct facto
 
 		if (!judge_value(judge, here, factor->setting, level, &value))
 			continue;
-		if (has_level(factor, value))
+		if (has_level(factor, value)) {
 			complain(judge, here, false, "'%s' has this level twice", name);
-		else
-			factor->levels[factor->count++] = value;
+			continue;
+		}
+		factor->levels[factor->count++] = value;
+		if (setting_kind(factor->setting) == SETTING_IS_NUMBER)
+			json_array_set_new((json_t *)levels, index,
+					   setting_to_json(factor->setting, value));
 	}
 }
 

@@ -100,8 +100,9 @@ int ground_take(struct ground *ground, struct tp_error *error)
 	if (!ground->port)
 		return tp_fail(error, -EADDRINUSE, "no port from %d to %d is free on 127.0.0.1",
 			       PORT_FIRST, PORT_FIRST + PORT_COUNT - 1);
-	snprintf(ground->folder, sizeof(ground->folder), "%s/%s%d-XXXXXX", parent, prefix,
-		 (int)getpid());
+	snprintf(ground->run_id, sizeof(ground->run_id), "%d", (int)getpid());
+	snprintf(ground->folder, sizeof(ground->folder), "%s/%s%s-XXXXXX", parent, prefix,
+		 ground->run_id);
 	if (!mkdtemp(ground->folder))
 		return tp_fail(error, -errno, "cannot make a folder in %s: %s", parent,
 			       strerror(errno));
@@ -110,7 +111,9 @@ int ground_take(struct ground *ground, struct tp_error *error)
 
 void ground_pretend(struct ground *ground)
 {
-	snprintf(ground->folder, sizeof(ground->folder), "%s/%sPID-XXXXXX", parent, prefix);
+	snprintf(ground->run_id, sizeof(ground->run_id), "PID");
+	snprintf(ground->folder, sizeof(ground->folder), "%s/%s%s-XXXXXX", parent, prefix,
+		 ground->run_id);
 	ground->port = choose_port();
 }
 

@@ -16,7 +16,8 @@ enum { GROUND_FOLDER_BYTES = 64 }; /* short: a socket's path has at most 107 byt
 
 struct ground {
 	char folder[GROUND_FOLDER_BYTES];
-	uint16_t port; /* nobody on the loopback had it when it was chosen */
+	char run_id[16]; /* no other run on this host has it */
+	uint16_t port;	 /* nobody on the loopback had it when it was chosen */
 };
 
 /*

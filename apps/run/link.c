@@ -1,22 +1,31 @@
 #include "apps/run/link.h"
 
-#include "stacks/registry.h"
-
+#include <stdio.h>
 #include <string.h>
 
-enum { LINK_COUNT = 2 };
+#define LOOPBACK_IP "127.0.0.1"
+#define VETH_IP "10.78.0.1"
 
-static const struct link links[LINK_COUNT] = {
-	{.name = "epoll@loopback", .server_ip = "127.0.0.1"},
+static const struct link links[] = {
+	{"epoll@loopback", LINK_LOOPBACK, .spec = "epoll@loopback", .server_ip = LOOPBACK_IP},
+	{"epoll@unix", LINK_UNIX, .spec = "epoll"},
+	{"epoll@veth", LINK_VETH, .spec = "epoll@veth", LINK_SUFFIX_ID, .server_ip = VETH_IP},
+	{"uring@loopback", LINK_LOOPBACK, .spec = "uring@loopback", .server_ip = LOOPBACK_IP},
+	{"uring@unix", LINK_UNIX, .spec = "uring"},
+	{"uring@veth", LINK_VETH, .spec = "uring@veth", LINK_SUFFIX_ID, .server_ip = VETH_IP},
 	{
-		.name = "dpdk@memif",
+		"dpdk@memif",
+		LINK_MEMIF,
+		.spec = "dpdk@memif",
+		.suffix = LINK_SUFFIX_SOCKET,
 		.server_ip = "10.77.0.1",
 		.server_address = "10.77.0.1/24",
 		.client_address = "10.77.0.2/24",
 		.workers_max = 1,
-		.socket_file = true,
 	},
 };
+
+enum { LINK_COUNT = sizeof(links) / sizeof(links[0]) };
 
 const struct link *link_find(const char *name)
 {
@@ -36,4 +45,68 @@ const char *const *link_names(unsigned *count_out)
 		names[i] = links[i].name;
 	*count_out = LINK_COUNT;
 	return names;
+}
+
+const char *link_usage(void)
+{
+	static char text[40 * LINK_COUNT];
+	size_t used = 0;
+
+	for (unsigned i = 0; i < LINK_COUNT; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 i == 0		      ? ""
+					 : i < LINK_COUNT - 1 ? ", "
+							      : " or ",
+					 links[i].name);
+	return text;
+}
+
+const char *link_kind_name(enum link_kind kind)
+{
+	static const char *const names[] = {
+		[LINK_LOOPBACK] = "loopback",
+		[LINK_UNIX] = "unix",
+		[LINK_VETH] = "veth",
+		[LINK_MEMIF] = "memif",
+	};
+
+	return names[kind];
+}
+
+bool link_has_socket(const struct link *link)
+{
+	return link->kind == LINK_UNIX || link->suffix == LINK_SUFFIX_SOCKET;
+}
+
+const char *link_print_spec(const char *name, const struct link_place *place,
+			    char text[LINK_SPEC_BYTES])
+{
+	const struct link *link = link_find(name);
+	const char *options = name + strlen(link->name);
+
+	switch (link->suffix) {
+	case LINK_SUFFIX_NONE:
+		snprintf(text, LINK_SPEC_BYTES, "%s%s", link->spec, options);
+		break;
+	case LINK_SUFFIX_SOCKET:
+		snprintf(text, LINK_SPEC_BYTES, "%s:%s/%s.sock%s", link->spec, place->socket_folder,
+			 place->sample_id, options);
+		break;
+	case LINK_SUFFIX_ID:
+		snprintf(text, LINK_SPEC_BYTES, "%s:%s-%s%s", link->spec, place->run_id,
+			 place->sample_id, options);
+		break;
+	}
+	return text;
+}
+
+const char *link_print_endpoint(const struct link *link, const struct link_place *place,
+				char text[LINK_ENDPOINT_BYTES])
+{
+	if (link->server_ip)
+		snprintf(text, LINK_ENDPOINT_BYTES, "%s:%u", link->server_ip, place->port);
+	else
+		snprintf(text, LINK_ENDPOINT_BYTES, "unix:%s/%s.sock", place->socket_folder,
+			 place->sample_id);
+	return text;
 }

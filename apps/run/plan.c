@@ -1,11 +1,9 @@
 #include "apps/run/plan.h"
 
-#include "apps/load/client.h"
 #include "apps/run/environment.h"
+#include "apps/run/fit.h"
 #include "dataplane/core/clock.h"
-#include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
-#include "stacks/registry.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -21,9 +19,6 @@ static const double sample_overhead_s = 1.2;
 
 /* Cells of the grid, excluded ones too, that are looked at. */
 enum { GRID_MAX = 1000 * 1000 };
-
-/* Server and client are a process each. */
-enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
 
 static bool is_excluded(const struct experiment *experiment, const struct cell *cell)
 {
@@ -78,105 +73,53 @@ static unsigned count_cells(const struct experiment *experiment, unsigned grid)
 	return count;
 }
 
-/* Joins the values of the varied settings: "dpdk@memif.coalesce.d8". */
-static void name_variant(const struct experiment *experiment, const struct cell *cell,
-			 char variant[SETTING_TEXT_BYTES])
+/*
+ * Joins the values of the varied settings: "dpdk@memif.coalesce.d8". 0, or -EINVAL with `error`
+ * filled if that is too long for a folder's name.
+ */
+static int name_variant(const struct experiment *experiment, const struct cell *cell,
+			char variant[SETTING_TEXT_BYTES], struct tp_error *error)
 {
-	size_t used = 0;
 	char label[SETTING_TEXT_BYTES];
+	bool fits = setting_label(SETTING_STACK, cell->of[SETTING_STACK], variant);
+	size_t used = 0;
 
-	setting_label(SETTING_STACK, cell->of[SETTING_STACK], variant);
-	for (unsigned i = 0; i < experiment->factor_count; i++) {
+	for (unsigned i = 0; i < experiment->factor_count && used < SETTING_TEXT_BYTES; i++) {
 		enum setting_id id = experiment->factors[i].setting;
 
-		setting_label(id, cell->of[id], label);
+		fits &= setting_label(id, cell->of[id], label);
 		used += (size_t)snprintf(variant + used, SETTING_TEXT_BYTES - used, "%s%s",
 					 i ? "." : "", label);
-		if (used >= SETTING_TEXT_BYTES)
-			return;
 	}
+	if (fits && used < SETTING_TEXT_BYTES)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "a cell's name is longer than %d characters; vary less at once, or have "
+		       "fewer options in a stack",
+		       SETTING_TEXT_BYTES - 1);
 }
 
-/* Replaces what was left to the program by what it becomes, the same for both sides. */
-static void resolve_cell(struct cell *cell, const struct stack *stack,
-			 const struct plan_ground *ground)
+static int by_variant(const void *a, const void *b)
 {
-	struct setting_value *of = cell->of;
-	uint32_t capabilities = stack->ops->capabilities;
+	const struct plan_cell *const *first = a, *const *second = b;
 
-	if (strcmp(of[SETTING_WAIT].word, "default") == 0)
-		of[SETTING_WAIT].word = stack->spins ? "spin" : "block";
-	if (strcmp(of[SETTING_HANDLER].word, "echo") == 0)
-		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
-	if (capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "auto") == 0)
-		of[SETTING_HUGEPAGES].word =
-			ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB ? "yes" : "no";
+	return strcmp((*first)->variant, (*second)->variant);
 }
 
-/* What the cell's stack cannot do, or not on this host. 0, or -EINVAL with `error` filled. */
-static int judge_stack(const struct plan_cell *cell, const struct stack *stack,
-		       const struct plan_ground *ground, struct tp_error *error)
+const char *plan_find_twin(const struct plan *plan)
 {
-	const struct setting_value *of = cell->cell.of;
-	uint32_t capabilities = stack->ops->capabilities;
-	unsigned workers = of[SETTING_WORKERS].number, workers_max = cell->link->workers_max;
-	bool wants_hugepages =
-		capabilities & TP_NEEDS_HUGEPAGES && strcmp(of[SETTING_HUGEPAGES].word, "yes") == 0;
+	const struct plan_cell **cells = calloc(plan->cell_count, sizeof(const struct plan_cell *));
+	const char *twin = NULL;
 
-	if (workers_max && workers > workers_max)
-		return tp_fail(
-			error, -EINVAL,
-			"%s has at most %u worker in a process, not %u; set \"workers\" to %u, "
-			"or exclude it",
-			cell->link->name, workers_max, workers, workers_max);
-	if (wants_hugepages && ground->hugepages_free_mib < HUGEPAGES_NEEDED_MIB)
-		return tp_fail(error, -EINVAL,
-			       "hugepages are to be used, but %lu MiB of the %d MiB that server "
-			       "and client "
-			       "need are free; `weir doctor` says how to get them, or set "
-			       "\"hugepages\" to "
-			       "\"auto\" or \"no\"",
-			       ground->hugepages_free_mib, HUGEPAGES_NEEDED_MIB);
-	return 0;
-}
-
-/* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
-static int judge_cell(const struct cell *cell, struct tp_error *error)
-{
-	const struct setting_value *of = cell->of;
-
-	if (of[SETTING_CONNECTIONS].number < of[SETTING_WORKERS].number)
-		return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
-			       of[SETTING_CONNECTIONS].number, of[SETTING_WORKERS].number);
-	if (client_send_bytes(of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number) == 0)
-		return tp_fail(
-			error, -EINVAL,
-			"a window of depth %u of %u-byte requests is larger than any connection's "
-			"send memory; lower one of them, or exclude it",
-			of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number);
-	return 0;
-}
-
-/* Completes a cell for this host. 0, or negative errno with `error` filled. */
-static int ground_cell(struct plan_cell *cell, const struct plan_ground *ground,
-		       struct tp_error *error)
-{
-	const struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number;
-	struct stack_choice choice;
-	int code = stack_find(of[SETTING_STACK].word, &choice, error);
-
-	cell->link = link_find(of[SETTING_STACK].word);
-	if (code == 0)
-		code = judge_stack(cell, choice.stack, ground, error);
-	if (code == 0)
-		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
-	if (code == 0)
-		code = judge_cell(&cell->cell, error);
-	if (code < 0)
-		return code;
-	resolve_cell(&cell->cell, choice.stack, ground);
-	return 0;
+	for (unsigned i = 0; cells && i < plan->cell_count; i++)
+		cells[i] = &plan->cells[i];
+	if (cells)
+		qsort(cells, plan->cell_count, sizeof(*cells), by_variant);
+	for (unsigned i = 1; cells && !twin && i < plan->cell_count; i++)
+		if (strcmp(cells[i - 1]->variant, cells[i]->variant) == 0)
+			twin = cells[i]->variant;
+	free(cells);
+	return twin;
 }
 
 /*
@@ -194,8 +137,9 @@ static void make_cells(struct plan *plan, unsigned grid, const struct plan_groun
 		if (is_excluded(plan->experiment, &settings))
 			continue;
 		cell->cell = settings;
-		name_variant(plan->experiment, &cell->cell, cell->variant);
-		if (ground_cell(cell, ground, &error) < 0 && strcmp(error.text, said.text) != 0) {
+		if ((name_variant(plan->experiment, &settings, cell->variant, &error) < 0 ||
+		     fit_cell(cell, ground, &error) < 0) &&
+		    strcmp(error.text, said.text) != 0) {
 			said = error;
 			problems_add(problems, "%s: %s", cell->variant, error.text);
 		}
@@ -264,54 +208,62 @@ static void add_setting(json_t *argv, const char *flag, const struct cell *cell,
 		add_text(argv, "%u", cell->of[id].number);
 }
 
-/* The stack with its options, and the sample's own socket file if its device is one. */
-static void add_stack(json_t *argv, const struct plan_sample *sample,
-		      const struct plan_ground *ground)
-{
-	const struct plan_cell *cell = sample->cell;
-	const char *spec = cell->cell.of[SETTING_STACK].word;
-	const char *options = spec + strlen(cell->link->name);
+/* One side of a sample: which program, how it runs and waits, and where it is. */
+struct side {
+	const char *verb;
+	enum setting_id stack;
+	enum setting_id wait;
+	const char *address; /* NULL if it needs none */
+	const struct cpus *cpus;
+};
 
-	if (cell->link->socket_file)
-		add_text(argv, "%s:%s/%s.sock%s", cell->link->name, ground->socket_folder,
-			 sample->id, options);
-	else
-		add_text(argv, "%s", spec);
+static struct link_place place_of(const struct plan_sample *sample,
+				  const struct plan_ground *ground)
+{
+	return (struct link_place){.socket_folder = ground->socket_folder,
+				   .run_id = ground->run_id,
+				   .sample_id = sample->id,
+				   .port = ground->port};
 }
 
 /* What both sides are told in the same words: where and how they run, and what is answered. */
-static json_t *begin_argv(const char *verb, const struct plan_sample *sample, const char *address,
-			  const struct cpus *cpus, const struct plan_ground *ground)
+static json_t *begin_argv(const struct side *side, const struct plan_sample *sample,
+			  const struct plan_ground *ground)
 {
-	const struct plan_cell *cell = sample->cell;
-	char text[CPUS_TEXT_BYTES];
-	json_t *argv = json_pack("[sss]", "weir", verb, "--stack");
+	const struct cell *cell = &sample->cell->cell;
+	struct link_place place = place_of(sample, ground);
+	char spec[LINK_SPEC_BYTES], text[CPUS_TEXT_BYTES];
+	json_t *argv = json_pack("[ss]", "weir", side->verb);
 
-	add_stack(argv, sample, ground);
-	if (address)
-		add_flag(argv, "address", address);
-	add_setting(argv, "workers", &cell->cell, SETTING_WORKERS);
-	add_flag(argv, "cpus", cpus_print(cpus, text));
-	add_setting(argv, "wait", &cell->cell, SETTING_WAIT);
-	add_setting(argv, "hugepages", &cell->cell, SETTING_HUGEPAGES);
-	add_setting(argv, "handler", &cell->cell, SETTING_HANDLER);
-	add_setting(argv, "response-bytes", &cell->cell, SETTING_RESPONSE_BYTES);
+	add_flag(argv, "stack", link_print_spec(cell->of[side->stack].word, &place, spec));
+	if (side->address)
+		add_flag(argv, "address", side->address);
+	add_setting(argv, "workers", cell, SETTING_WORKERS);
+	add_flag(argv, "cpus", cpus_print(side->cpus, text));
+	add_setting(argv, "wait", cell, side->wait);
+	add_setting(argv, "hugepages", cell, SETTING_HUGEPAGES);
+	add_setting(argv, "handler", cell, SETTING_HANDLER);
+	add_setting(argv, "response-bytes", cell, SETTING_RESPONSE_BYTES);
 	return argv;
 }
 
 static json_t *make_server_argv(const struct plan_sample *sample, const struct plan_ground *ground)
 {
 	const struct plan_cell *cell = sample->cell;
-	unsigned connections = cell->cell.of[SETTING_CONNECTIONS].number;
-	json_t *argv =
-		begin_argv("serve", sample, cell->link->server_address, &cell->pins.server, ground);
+	const struct setting_value *of = cell->cell.of;
+	unsigned connections = of[SETTING_CONNECTIONS].number;
+	const struct side side = {"serve", SETTING_STACK, SETTING_WAIT, cell->link->server_address,
+				  &cell->pins.server};
+	struct link_place place = place_of(sample, ground);
+	char endpoint[LINK_ENDPOINT_BYTES];
+	json_t *argv = begin_argv(&side, sample, ground);
 
-	add_text(argv, "--listen");
-	add_text(argv, "%s:%u", cell->link->server_ip, ground->port);
-	add_setting(argv, "delivery", &cell->cell, SETTING_DELIVERY);
-	if (cell->cell.of[SETTING_BARE].number) {
+	add_flag(argv, "listen", link_print_endpoint(cell->link, &place, endpoint));
+	if (of[SETTING_BARE].number) {
 		add_text(argv, "--bare");
 		add_setting(argv, "request-bytes", &cell->cell, SETTING_REQUEST_BYTES);
+	} else {
+		add_setting(argv, "delivery", &cell->cell, SETTING_DELIVERY);
 	}
 	add_text(argv, "--conn-max");
 	add_text(argv, "%u", connections > LIMIT_CONN_DEFAULT ? connections : LIMIT_CONN_DEFAULT);
@@ -322,11 +274,13 @@ static json_t *make_client_argv(const struct experiment *experiment,
 				const struct plan_sample *sample, const struct plan_ground *ground)
 {
 	const struct plan_cell *cell = sample->cell;
-	json_t *argv =
-		begin_argv("load", sample, cell->link->client_address, &cell->pins.client, ground);
+	const struct side side = {"load", SETTING_CLIENT_STACK, SETTING_CLIENT_WAIT,
+				  cell->link->client_address, &cell->pins.client};
+	struct link_place place = place_of(sample, ground);
+	char endpoint[LINK_ENDPOINT_BYTES];
+	json_t *argv = begin_argv(&side, sample, ground);
 
-	add_text(argv, "--connect");
-	add_text(argv, "%s:%u", cell->link->server_ip, ground->port);
+	add_flag(argv, "connect", link_print_endpoint(cell->link, &place, endpoint));
 	add_setting(argv, "connections", &cell->cell, SETTING_CONNECTIONS);
 	add_setting(argv, "depth", &cell->cell, SETTING_DEPTH);
 	add_setting(argv, "request-bytes", &cell->cell, SETTING_REQUEST_BYTES);
@@ -384,6 +338,7 @@ static void fill(struct plan *plan, const struct plan_ground *ground, struct pro
 	const struct experiment *experiment = plan->experiment;
 	unsigned grid = grid_size(experiment);
 	unsigned cells = grid > GRID_MAX ? 0 : count_cells(experiment, grid);
+	const char *twin;
 
 	if (grid > GRID_MAX)
 		problems_add(problems, "%s: the factors span more than %d cells", experiment->path,
@@ -401,6 +356,12 @@ static void fill(struct plan *plan, const struct plan_ground *ground, struct pro
 		return;
 	}
 	make_cells(plan, grid, ground, problems);
+	twin = problems->count ? NULL : plan_find_twin(plan);
+	if (twin)
+		problems_add(problems,
+			     "%s: two cells would have this name; measure them in experiments of "
+			     "their own",
+			     twin);
 	if (problems->count == 0 && make_samples(plan, ground) < 0)
 		problems_add(problems, "no memory for the samples");
 }

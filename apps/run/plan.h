@@ -18,7 +18,8 @@
 enum { PLAN_ID_BYTES = 16 };
 
 struct plan_cell {
-	struct cell cell; /* `wait` and an echo's response_bytes are effective, not as written */
+	struct cell
+		cell; /* waits, client_stack, echo's response_bytes: effective, not as written */
 	char variant[SETTING_TEXT_BYTES];
 	const struct link *link;
 	struct pins pins;
@@ -51,11 +52,18 @@ struct plan_ground {
 	const char *socket_folder; /* where stacks that need one keep a socket file */
 	uint16_t port;		   /* free on the loopback */
 	unsigned long hugepages_free_mib;
+	const char *run_id; /* short; no other run on this host has it */
 };
 
 /* 0; or -EINVAL with everything that stands in the way in `problems`. */
 int plan_make(const struct experiment *experiment, const struct plan_ground *ground,
 	      struct plan **plan_out, struct problems *problems);
+
+/*
+ * A variant that two cells have, or NULL: values that differ in signs only, like "a=b-c" and
+ * "a-b=c", would share one folder.
+ */
+const char *plan_find_twin(const struct plan *plan);
 
 /* NULL is fine. */
 void plan_free(struct plan *plan);

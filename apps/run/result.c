@@ -2,6 +2,7 @@
 
 #include "apps/common/json.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ static const struct {
 	{"reserves_refused", {"transport", "reserves_refused"}},
 	{"polls", {"transport", "polls"}},
 	{"waits", {"transport", "waits"}},
+	{"wakeups", {"transport", "wakeups"}},
 	{"busy_turns", {"busy", "busy_turns"}},
 	{"turns", {"busy", "turns"}},
 	{"voluntary_switches", {"process", "voluntary_switches"}},
@@ -50,6 +52,8 @@ static const struct {
 	{"user_us", {"process", "user_us"}},
 	{"system_us", {"process", "system_us"}},
 	{"softirq_us", {"cpu", "softirq_us"}},
+	{"net_rx_softirqs", {"cpu", "net_rx_softirqs"}},
+	{"net_tx_softirqs", {"cpu", "net_tx_softirqs"}},
 	{"steal_us", {"cpu", "steal_us"}},
 };
 
@@ -67,6 +71,19 @@ static const struct {
 	{"copied_bytes_per_request", {"transport", "copied_bytes"}, {"server", "requests"}, 1},
 	{"segments_out_per_request", {"transport", "segments_out"}, {"server", "requests"}, 1},
 	{"syscalls_per_request", {"transport", "syscalls"}, {"server", "requests"}, 1},
+	{"waits_per_request", {"transport", "waits"}, {"server", "requests"}, 1},
+	{"wakeups_per_request", {"transport", "wakeups"}, {"server", "requests"}, 1},
+	{"voluntary_switches_per_request",
+	 {"process", "voluntary_switches"},
+	 {"server", "requests"},
+	 1},
+	{"involuntary_switches_per_request",
+	 {"process", "involuntary_switches"},
+	 {"server", "requests"},
+	 1},
+	{"softirq_us_per_request", {"cpu", "softirq_us"}, {"server", "requests"}, 1},
+	{"net_rx_softirqs_per_request", {"cpu", "net_rx_softirqs"}, {"server", "requests"}, 1},
+	{"net_tx_softirqs_per_request", {"cpu", "net_tx_softirqs"}, {"server", "requests"}, 1},
 	{"segments_per_burst_out", {"transport", "segments_out"}, {"transport", "bursts_out"}, 1},
 	{"segments_per_burst_in", {"transport", "segments_in"}, {"transport", "bursts_in"}, 1},
 };
@@ -119,30 +136,34 @@ static void set_ratio(json_t *to, const char *name, bool known, double over, dou
 
 /*
  * User, system and softirq time of the server's CPUs, a request. Kernels that do not account
- * interrupts apart charge softirq time to the interrupted task as well, and nothing tells how much:
- * the sum is bounded by what the CPUs had.
+ * interrupts apart charge softirq time to the interrupted task as well, and nothing tells how much.
+ * So the sum is too much, and what the CPUs were busy at all, each tick once, bounds it; it is
+ * never less than what the process itself was charged with.
  */
-static void set_os_cpu(json_t *to, const json_t *before, const json_t *after, unsigned workers)
+static void set_os_cpu(json_t *to, const json_t *before, const json_t *after, unsigned cpus)
 {
 	static const struct source parts[] = {
 		{"process", "user_us"}, {"process", "system_us"}, {"cpu", "softirq_us"}};
-	const char *reason;
-	double requests = 0, window_ns = 0, part, sum = 0, bound;
+	const char *reason, *ignored;
+	double requests = 0, window_ns = 0, busy = 0, part[3] = {0}, own, sum, used;
 	bool known =
 		growth(before, after, (struct source){"server", "requests"}, &requests, &reason) &&
 		growth(before, after, (struct source){"", "now_ns"}, &window_ns, &reason);
 
-	for (unsigned i = 0; known && i < sizeof(parts) / sizeof(parts[0]); i++) {
-		known = growth(before, after, parts[i], &part, &reason);
-		sum += known ? part : 0;
-	}
-	bound = window_ns * 1e-3 * workers;
-	set_ratio(to, "os_cpu_us_per_request", known, sum < bound ? sum : bound, requests, 1,
-		  reason);
+	for (unsigned i = 0; known && i < sizeof(parts) / sizeof(parts[0]); i++)
+		known = growth(before, after, parts[i], &part[i], &reason);
+	own = part[0] + part[1];
+	sum = own + part[2];
+	used = sum;
+	if (growth(before, after, (struct source){"cpu", "busy_us"}, &busy, &ignored))
+		used = fmax(own, fmin(sum, busy));
+	set_ratio(to, "os_cpu_us_per_request", known, fmin(used, window_ns * 1e-3 * cpus), requests,
+		  1, reason);
 }
 
 /* Cores held, busy or not, times the window. */
-static void set_core(json_t *to, const json_t *before, const json_t *after, unsigned workers)
+static void set_core(json_t *to, const json_t *before, const json_t *after, unsigned workers,
+		     unsigned cpus)
 {
 	const char *reason;
 	double window_ns = 0, requests = 0, busy_ns = 0;
@@ -151,7 +172,7 @@ static void set_core(json_t *to, const json_t *before, const json_t *after, unsi
 		growth(before, after, (struct source){"server", "requests"}, &requests, &reason);
 
 	set_ratio(to, "window_s", known, window_ns, 1, 1e-9, reason);
-	set_ratio(to, "core_us_per_request", known, window_ns * workers, requests, 1e-3, reason);
+	set_ratio(to, "core_us_per_request", known, window_ns * cpus, requests, 1e-3, reason);
 	known = known &&
 		growth(before, after, (struct source){"busy", "busy_ns"}, &busy_ns, &reason);
 	set_ratio(to, "busy_share", known, busy_ns, window_ns * workers, 1, reason);
@@ -191,7 +212,7 @@ static json_t *levels_of(const json_t *after)
 	return levels;
 }
 
-json_t *result_server(const json_t *before, const json_t *after, unsigned workers)
+json_t *result_server(const json_t *before, const json_t *after, unsigned workers, unsigned cpus)
 {
 	json_t *server = json_object();
 
@@ -206,8 +227,8 @@ json_t *result_server(const json_t *before, const json_t *after, unsigned worker
 		set_ratio(server, ratios[i].name, over_known && under_known, over, under,
 			  ratios[i].scale, over_known ? under_reason : over_reason);
 	}
-	set_os_cpu(server, before, after, workers);
-	set_core(server, before, after, workers);
+	set_os_cpu(server, before, after, cpus);
+	set_core(server, before, after, workers, cpus);
 	set_level(server, "rss_start_kib", before, (struct source){"process", "rss_kib"});
 	set_level(server, "rss_end_kib", after, (struct source){"process", "rss_kib"});
 	set_level(server, "rss_peak_kib", after, (struct source){"process", "rss_peak_kib"});
@@ -334,6 +355,8 @@ json_t *result_make(const struct result_parts *parts)
 	static const char *const copied[] = {"completed", "failed", "elapsed_s", "effective_rps"};
 	const struct plan_sample *sample = parts->sample;
 	unsigned workers = sample->cell->cell.of[SETTING_WORKERS].number;
+	size_t held = json_array_size(json_object_get(parts->ready, "held_cpus"));
+	unsigned cpus = held ? (unsigned)held : workers;
 	json_t *result;
 
 	judge_client(parts);
@@ -346,7 +369,8 @@ json_t *result_make(const struct result_parts *parts)
 	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		set_copy(result, copied[i], parts->client, no_client);
 	json_object_set_new(result, "latency_us", latency_of(parts->client));
-	json_object_set_new(result, "server", result_server(parts->before, parts->after, workers));
+	json_object_set_new(result, "server",
+			    result_server(parts->before, parts->after, workers, cpus));
 	json_object_set_new(result, "client", client_of(parts->client));
 	json_object_set_new(result, "pins",
 			    json_pack("{so so}", "server_cpus",

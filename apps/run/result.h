@@ -31,7 +31,10 @@ struct result_parts {
 /* A new reference. */
 json_t *result_make(const struct result_parts *parts);
 
-/* The server's part alone: differences and ratios of two snapshots; a new reference. */
-json_t *result_server(const json_t *before, const json_t *after, unsigned workers);
+/*
+ * The server's part alone: differences and ratios of two snapshots, of a server of so many workers
+ * that holds so many CPUs (its workers' and those of threads that work for them); a new reference.
+ */
+json_t *result_server(const json_t *before, const json_t *after, unsigned workers, unsigned cpus);
 
 #endif

@@ -377,16 +377,16 @@ static json_t *make_result(struct session *session, const struct directory *dire
 	return result;
 }
 
+/* The server may have died before it removed the socket it listened on. */
 static void remove_socket(const struct plan_sample *sample)
 {
+	bool has_socket = link_has_socket(sample->cell->link);
 	size_t index;
 	json_t *argument;
 
 	json_array_foreach(sample->server_argv, index, argument)
 	{
-		const char *text = json_string_value(argument);
-		const char *path = sample->cell->link->socket_file ? strchr(text, ':') : NULL;
-
+		const char *path = has_socket ? strchr(json_string_value(argument), ':') : NULL;
 		char file[PATH_MAX];
 
 		if (!path || path[1] != '/')

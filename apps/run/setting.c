@@ -1,10 +1,12 @@
 #include "apps/run/setting.h"
 
+#include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
 #include "apps/common/stack.h"
 #include "apps/load/client.h"
 #include "apps/run/link.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/core/units.h"
 #include "dataplane/pipeline/delivery.h"
 #include "dataplane/pipeline/handler.h"
 
@@ -17,17 +19,45 @@ struct setting {
 	const char *name;
 	enum setting_kind kind;
 	bool needed;
-	struct setting_value fallback;	/* if not needed */
-	const char *mark;		/* stands before the value in a variant's name */
-	uint32_t least, most;		/* numbers */
-	const char *const *words;	/* words: those accepted, ended by NULL; or */
-	int (*judge)(const char *word); /* words: 0 if accepted */
-	const char *accepted;		/* words and flags: what is, for messages */
+	struct setting_value fallback;	  /* if not needed */
+	const char *mark;		  /* stands before the value in a variant's name */
+	uint32_t least, most;		  /* numbers */
+	const char *const *words;	  /* words: those accepted, ended by NULL; or */
+	int (*judge)(const char *word);	  /* words: 0 if accepted */
+	const char *accepted;		  /* words and flags: what is, for messages; or */
+	const char *(*accepted_of)(void); /* the same where it is made of a table */
+	bool bytes;			  /* numbers: may be written with a unit, as "16KiB" */
 };
 
 static int judge_stack(const char *word)
 {
 	return link_find(word) ? 0 : -EINVAL;
+}
+
+static int judge_client_stack(const char *word)
+{
+	return strcmp(word, "same") == 0 ? 0 : judge_stack(word);
+}
+
+static int judge_client_wait(const char *word)
+{
+	return strcmp(word, "same") == 0 ? 0 : stack_wait_judge(word);
+}
+
+static const char *client_stack_usage(void)
+{
+	static char text[320];
+
+	snprintf(text, sizeof(text), "same, %s", link_usage());
+	return text;
+}
+
+static const char *client_wait_usage(void)
+{
+	static char text[160];
+
+	snprintf(text, sizeof(text), "same, %s", stack_wait_usage);
+	return text;
 }
 
 static int judge_delivery(const char *word)
@@ -48,7 +78,7 @@ static const char *const protocol_words[] = {"framed", NULL};
 
 static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_STACK] = {"stack", SETTING_IS_WORD, .needed = true, .mark = "",
-			   .judge = judge_stack, .accepted = "epoll@loopback or dpdk@memif"},
+			   .judge = judge_stack, .accepted_of = link_usage},
 	[SETTING_PROTOCOL] = {"protocol", SETTING_IS_WORD, .fallback.word = "framed", .mark = "",
 			      .words = protocol_words, .accepted = "framed"},
 	[SETTING_TLS] = {"tls", SETTING_IS_FLAG, .mark = "tls-", .most = 0,
@@ -62,9 +92,9 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_WORKERS] = {"workers", SETTING_IS_NUMBER, .fallback.number = 1, .mark = "w",
 			     .least = 1, .most = STACK_WORKERS_MAX},
 	[SETTING_REQUEST_BYTES] = {"request_bytes", SETTING_IS_NUMBER, .fallback.number = 256,
-				   .mark = "q", .least = 0, .most = BODY_BYTES_MAX},
+				   .mark = "q", .least = 0, .most = BODY_BYTES_MAX, .bytes = true},
 	[SETTING_RESPONSE_BYTES] = {"response_bytes", SETTING_IS_NUMBER, .fallback.number = 64,
-				    .mark = "a", .least = 0, .most = BODY_BYTES_MAX},
+				    .mark = "a", .least = 0, .most = BODY_BYTES_MAX, .bytes = true},
 	[SETTING_REFILL] = {"refill", SETTING_IS_WORD, .fallback.word = "window", .mark = "",
 			    .words = client_refill_names, .accepted = "each or window"},
 	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
@@ -74,6 +104,12 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",
 			       .mark = "huge-", .words = stack_hugepages_names,
 			       .accepted = "auto, yes or no"},
+	[SETTING_CLIENT_STACK] = {"client_stack", SETTING_IS_WORD, .fallback.word = "same",
+				  .mark = "client-", .judge = judge_client_stack,
+				  .accepted_of = client_stack_usage},
+	[SETTING_CLIENT_WAIT] = {"client_wait", SETTING_IS_WORD, .fallback.word = "same",
+				 .mark = "client-", .judge = judge_client_wait,
+				 .accepted_of = client_wait_usage},
 	[SETTING_BARE] = {"bare", SETTING_IS_FLAG, .mark = "bare-", .most = 1,
 			  .accepted = "true or false"},
 };
@@ -121,10 +157,12 @@ static int refuse(const struct setting *setting, const json_t *json, char *why, 
 	const char *shown = given ? given : "(unprintable)";
 
 	if (setting->kind == SETTING_IS_NUMBER)
-		snprintf(why, why_bytes, "is %.60s, but a whole number from %u to %u is accepted",
-			 shown, setting->least, setting->most);
+		snprintf(why, why_bytes, "is %.60s, but a whole number from %u to %u is accepted%s",
+			 shown, setting->least, setting->most,
+			 setting->bytes ? ", or one with its unit, like \"16KiB\"" : "");
 	else
-		snprintf(why, why_bytes, "is %.60s; accepted: %s", shown, setting->accepted);
+		snprintf(why, why_bytes, "is %.60s; accepted: %s", shown,
+			 setting->accepted_of ? setting->accepted_of() : setting->accepted);
 	free(given);
 	return -EINVAL;
 }
@@ -137,6 +175,21 @@ static bool is_word_accepted(const struct setting *setting, const char *word)
 		if (strcmp(*known, word) == 0)
 			return true;
 	return false;
+}
+
+/* A number, or a size in words. False if it is neither, or out of bounds. */
+static bool read_number(const struct setting *setting, const json_t *json, uint32_t *number_out)
+{
+	uint64_t number = (uint64_t)json_integer_value(json);
+	const char *text = json_string_value(json);
+
+	if (json_is_integer(json) && json_integer_value(json) < 0)
+		return false;
+	if (!json_is_integer(json) &&
+	    (!setting->bytes || !text || units_parse_bytes(text, setting->most, &number) < 0))
+		return false;
+	*number_out = (uint32_t)number;
+	return number >= setting->least && number <= setting->most;
 }
 
 int setting_read(enum setting_id id, const json_t *json, struct setting_value *value_out, char *why,
@@ -152,9 +205,7 @@ int setting_read(enum setting_id id, const json_t *json, struct setting_value *v
 		accepted = value.word && is_word_accepted(setting, value.word);
 		break;
 	case SETTING_IS_NUMBER:
-		value.number = (uint32_t)json_integer_value(json);
-		accepted = json_is_integer(json) && json_integer_value(json) >= setting->least &&
-			   json_integer_value(json) <= setting->most;
+		accepted = read_number(setting, json, &value.number);
 		break;
 	case SETTING_IS_FLAG:
 		value.number = json_is_true(json);
@@ -187,20 +238,22 @@ json_t *setting_to_json(enum setting_id id, struct setting_value value)
 	return NULL;
 }
 
-void setting_label(enum setting_id id, struct setting_value value, char text[SETTING_TEXT_BYTES])
+bool setting_label(enum setting_id id, struct setting_value value, char text[SETTING_TEXT_BYTES])
 {
 	const struct setting *setting = &settings[id];
+	int length;
 
 	if (setting->kind == SETTING_IS_WORD)
-		snprintf(text, SETTING_TEXT_BYTES, "%s%s", setting->mark, value.word);
+		length = snprintf(text, SETTING_TEXT_BYTES, "%s%s", setting->mark, value.word);
 	else if (setting->kind == SETTING_IS_NUMBER)
-		snprintf(text, SETTING_TEXT_BYTES, "%s%u", setting->mark, value.number);
+		length = snprintf(text, SETTING_TEXT_BYTES, "%s%u", setting->mark, value.number);
 	else
-		snprintf(text, SETTING_TEXT_BYTES, "%s%s", setting->mark,
-			 value.number ? "on" : "off");
+		length = snprintf(text, SETTING_TEXT_BYTES, "%s%s", setting->mark,
+				  value.number ? "on" : "off");
 	for (char *at = text; *at; at++)
 		if (!isalnum((unsigned char)*at) && !strchr("@._-", *at))
 			*at = '-';
+	return length < SETTING_TEXT_BYTES;
 }
 
 json_t *cell_to_json(const struct cell *cell)
@@ -209,5 +262,8 @@ json_t *cell_to_json(const struct cell *cell)
 
 	for (unsigned id = 0; id < SETTING_COUNT; id++)
 		json_object_set_new(json, settings[id].name, setting_to_json(id, cell->of[id]));
+	if (cell->of[SETTING_BARE].number)
+		json_set_unknown(json, settings[SETTING_DELIVERY].name,
+				 "a bare server has no delivery policy");
 	return json;
 }

@@ -28,6 +28,8 @@ enum setting_id {
 	SETTING_WAIT,
 	SETTING_HANDLER,
 	SETTING_HUGEPAGES,
+	SETTING_CLIENT_STACK,
+	SETTING_CLIENT_WAIT,
 	SETTING_BARE,
 	SETTING_COUNT,
 };
@@ -48,8 +50,8 @@ struct cell {
 	struct setting_value of[SETTING_COUNT];
 };
 
-/* Longest name of a value or of a joined variant. */
-enum { SETTING_TEXT_BYTES = 128 };
+/* Room for the name of a value or of a joined variant, which is part of a folder's. */
+enum { SETTING_TEXT_BYTES = 192 };
 
 enum setting_kind setting_kind(enum setting_id id);
 
@@ -76,10 +78,13 @@ bool setting_equal(enum setting_id id, struct setting_value a, struct setting_va
 /* A new reference. */
 json_t *setting_to_json(enum setting_id id, struct setting_value value);
 
-/* The value as a piece of a variant's name: only letters, digits and @ . _ - */
-void setting_label(enum setting_id id, struct setting_value value, char text[SETTING_TEXT_BYTES]);
+/*
+ * The value as a piece of a variant's name: only letters, digits and @ . _ - False if it is longer
+ * than there is room for, and cut.
+ */
+bool setting_label(enum setting_id id, struct setting_value value, char text[SETTING_TEXT_BYTES]);
 
-/* All settings by name; a new reference. */
+/* All settings by name, null with the reason where one does not apply; a new reference. */
 json_t *cell_to_json(const struct cell *cell);
 
 #endif

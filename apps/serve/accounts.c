@@ -56,8 +56,47 @@ static json_t *busy_to_json(const struct busy *busy)
 	return object;
 }
 
+/* The value of an option by its name, or `without` if the stack has none. */
+static uint64_t option_of(const struct stack_options *stack, const char *name, uint64_t without)
+{
+	const struct tp_ops *ops = stack->stack->ops;
+
+	for (unsigned i = 0; i < ops->option_count; i++)
+		if (strcmp(ops->options[i].name, name) == 0)
+			return stack->options[i];
+	return without;
+}
+
+/*
+ * The workers' CPUs, and one that a thread of the kernel's polls on for them: what it does is the
+ * server's work.
+ */
+static struct cpus held_cpus(const struct stack_options *stack)
+{
+	uint64_t polled = option_of(stack, "sqpoll-cpu", UINT64_MAX);
+	struct cpus held = stack->cpus;
+
+	if (!option_of(stack, "sqpoll", 0) || polled > CPUS_NUMBER_MAX || held.count == CPUS_MAX)
+		return held;
+	for (unsigned i = 0; i < held.count; i++)
+		if (held.cpu[i] == polled)
+			return held;
+	held.cpu[held.count++] = (uint16_t)polled;
+	return held;
+}
+
+static json_t *cpus_to_json(const struct cpus *cpus)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < cpus->count; i++)
+		json_array_append_new(array, json_integer(cpus->cpu[i]));
+	return array;
+}
+
 json_t *serve_copy_to_json(const struct serve_options *options, const struct serve_copy *sum)
 {
+	struct cpus held = held_cpus(&options->stack);
 	json_t *object = json_object();
 
 	json_object_set_new(object, "now_ns", json_count(clock_now_ns()));
@@ -71,23 +110,23 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 	json_object_set_new(object, "server", server_to_json(options, &sum->server));
 	json_object_set_new(object, "busy", busy_to_json(&sum->server.busy));
 	json_object_set_new(object, "process", process_to_json());
-	json_object_set_new(object, "cpu", process_cpus_to_json(&options->stack.cpus));
+	json_object_set_new(object, "cpu", process_cpus_to_json(&held));
 	return object;
 }
 
 json_t *serve_ready_to_json(const struct serve_options *options)
 {
 	const struct stack_options *stack = &options->stack;
-	json_t *object = json_object(), *cpus = json_array();
+	struct cpus held = held_cpus(stack);
+	json_t *object = json_object();
 	char listen[TP_ADDR_TEXT];
 
-	for (unsigned i = 0; i < stack->cpus.count; i++)
-		json_array_append_new(cpus, json_integer(stack->cpus.cpu[i]));
 	json_object_set_new(object, "listen", json_text(tp_addr_print(&options->listen, listen)));
 	json_object_set_new(object, "stack", json_text(stack->stack->name));
 	json_object_set_new(object, "device", json_text(stack->device));
 	json_object_set_new(object, "workers", json_integer(stack->workers));
-	json_object_set_new(object, "cpus", cpus);
+	json_object_set_new(object, "cpus", cpus_to_json(&stack->cpus));
+	json_object_set_new(object, "held_cpus", cpus_to_json(&held));
 	json_object_set_new(object, "pid", json_integer(getpid()));
 	json_object_set_new(object, "pipeline", json_boolean(!options->bare));
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));

@@ -156,13 +156,18 @@ static void encode_head(struct room_writer *writer, const struct frame_head *hea
 	room_writer_put(writer, bytes, FRAME_HEAD_BYTES);
 }
 
-/* A response has been committed whole: the only place where the policy decides. */
+/* Responses have been committed whole: the only place where the policy decides. */
+static void write_if_due(struct conn_world *world, struct conn *conn)
+{
+	if (delivery_due(&world->config.delivery, conn->queued_bytes))
+		write_queued(world, conn);
+}
+
 static void complete_response(struct conn_world *world, struct conn *conn)
 {
 	world->counters->responses++;
 	set_state(conn, CONN_HEAD);
-	if (delivery_due(&world->config.delivery, conn->queued_bytes))
-		write_queued(world, conn);
+	write_if_due(world, conn);
 }
 
 /*
@@ -319,8 +324,7 @@ static bool serve_runs(struct conn_world *world, struct conn *conn, struct span_
 		*share -= run.requests;
 		account_run(world, &run);
 		conn->queued_bytes += run.response_bytes;
-		if (delivery_due(&world->config.delivery, conn->queued_bytes))
-			write_queued(world, conn);
+		write_if_due(world, conn);
 	}
 }
 

@@ -193,10 +193,10 @@ def gate(bench):
 
 def ceiling_refusals(bench):
     for arguments, says in (
-            (("--stack", "epoll"), "did you mean 'epoll@loopback'"),
+            (("--stack", "epoll"), "is no stack of an experiment; accepted: epoll@loopback"),
             (("--stack", "memory"), "has no bare echo; these have one: epoll"),
             (("--stack", "epol@loopback"), "did you mean 'epoll'"),
-            (("--client-stack", "epol@loopback"), "did you mean 'epoll@loopback'"),
+            (("--client-stack", "epol"), "is no stack of an experiment; accepted: epoll@loopback"),
             (("--least", "90"), "a share in percent, like 90%"),
             (("--least", "0%"), "a share in percent, like 90%"),
             (("--least", "90%", "--runs", "4"), "--least wants --runs 5"),

@@ -1,6 +1,8 @@
 #include "apps/common/process.h"
 #include "tests/support/suite.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,8 +48,93 @@ static void counts_migrations(void)
 	CU_ASSERT(after >= before + 7);
 }
 
+/* The file's text under a name that the caller removes. */
+static void write_text(char path[], const char *text)
+{
+	int fd = mkstemp(path);
+
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+/* A host of four possible CPUs of which one is off: columns go by their heads, not their places. */
+static void counts_softirqs_by_cpu(void)
+{
+	static const char text[] = "                    CPU0       CPU2       CPU3\n"
+				   "          HI:          1          2          3\n"
+				   "      NET_TX:         10         20         30\n"
+				   "      NET_RX:        100        200        300\n";
+	char path[] = "/tmp/weir-process-XXXXXX";
+	struct cpus some = {.count = 2, .cpu = {3, 0}}, off = {.count = 2, .cpu = {0, 1}};
+
+	write_text(path, text);
+	CU_ASSERT_EQUAL(process_softirqs(path, "NET_RX", &some), 400);
+	CU_ASSERT_EQUAL(process_softirqs(path, "NET_TX", &some), 40);
+	CU_ASSERT_EQUAL(process_softirqs(path, "NET", &some), -1);
+	CU_ASSERT_EQUAL(process_softirqs(path, "NET_RX", &off), -1);
+	unlink(path);
+	CU_ASSERT_EQUAL(process_softirqs(path, "NET_RX", &some), -1);
+}
+
+static void says_what_cpus_did(void)
+{
+	struct cpus one = {.count = 1, .cpu = {0}}, none = {.count = 1, .cpu = {CPUS_NUMBER_MAX}};
+	json_t *there = process_cpus_to_json(&one), *lacking = process_cpus_to_json(&none);
+
+	CU_ASSERT(json_integer_value(json_object_get(there, "busy_us")) > 0);
+	CU_ASSERT(json_is_integer(json_object_get(there, "net_rx_softirqs")));
+	CU_ASSERT(json_is_null(json_object_get(lacking, "busy_us")));
+	CU_ASSERT(json_is_string(json_object_get(lacking, "net_tx_softirqs_reason")));
+	json_decref(there);
+	json_decref(lacking);
+}
+
+static void *wait_for_a_byte(void *pipe)
+{
+	char byte;
+
+	for (unsigned i = 0; i < 8; i++)
+		CU_ASSERT_EQUAL(read(*(int *)pipe, &byte, 1), 1);
+	return NULL;
+}
+
+/* A thread that sleeps eight times for a byte which this one gives it only once it sleeps. */
+static void counts_switches_of_other_threads(void)
+{
+	static const char folder[] = "/proc/self/task", name[] = "voluntary_ctxt_switches";
+	long before, at_end, deaf;
+	pthread_t sleeper;
+	int ends[2];
+
+	CU_ASSERT_EQUAL(process_switches("/proc/self/nothing", name, 0), -1);
+	CU_ASSERT_EQUAL(process_switches(folder, "no_such_count", 0), -1);
+	CU_ASSERT_EQUAL_FATAL(pipe(ends), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&sleeper, NULL, wait_for_a_byte, &ends[0]), 0);
+	before = process_switches(folder, name, getpid());
+	for (unsigned i = 0; i < 7; i++) {
+		long now = process_switches(folder, name, getpid());
+
+		CU_ASSERT_EQUAL(write(ends[1], "x", 1), 1);
+		while (process_switches(folder, name, getpid()) == now)
+			sched_yield();
+	}
+	at_end = process_switches(folder, name, getpid());
+	deaf = process_switches(folder, name, -1);
+	CU_ASSERT(at_end >= before + 7);
+	CU_ASSERT(deaf >= at_end);
+	CU_ASSERT_EQUAL(write(ends[1], "x", 1), 1);
+	pthread_join(sleeper, NULL);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static const struct suite_test tests[] = {
 	{"a number is found by its whole name", reads_numbers_by_name},
+	{"softirqs are counted by CPU, whichever are there", counts_softirqs_by_cpu},
+	{"what CPUs did is said, or why not", says_what_cpus_did},
+	{"context switches are those of other threads than the main one",
+	 counts_switches_of_other_threads},
 	{"moves between CPUs are counted, or said not to be", counts_migrations},
 };
 

@@ -114,7 +114,20 @@ static const struct {
 	 "2:64: 'delivery' is \"colaesce\"; accepted: immediate, coalesce or flush-at:N (N "
 	 "bytes, like 2048 or 2KiB)\n"},
 	{HEAD "\"fixed\": {\"stack\": \"kernel\"}}",
-	 "2:20: 'stack' is \"kernel\"; accepted: epoll@loopback or dpdk@memif\n"},
+	 "2:20: 'stack' is \"kernel\"; accepted: epoll@loopback, epoll@unix, epoll@veth, "
+	 "uring@loopback, uring@unix, uring@veth or dpdk@memif\n"},
+	{HEAD FIXED ", \"factors\": {\"request_bytes\": [16384, \"16KiB\"]}}",
+	 "2:76: 'request_bytes' has this level twice\n"},
+	{HEAD FIXED ", \"factors\": {\"request_bytes\": [\"16KB\"]}}",
+	 "2:69: 'request_bytes' is \"16KB\", but a whole number from 0 to 16777196 is accepted, or "
+	 "one with its unit, like \"16KiB\"\n"},
+	{HEAD FIXED ", \"factors\": {\"depth\": [\"1\"]}}",
+	 "2:61: 'depth' is \"1\", but a whole number from 1 to 1024 is accepted\n"},
+	{HEAD FIXED ", \"factors\": {\"client_stack\": [\"epoll\"]}}",
+	 "2:68: 'client_stack' is \"epoll\"; accepted: same, epoll@loopback, epoll@unix, "
+	 "epoll@veth, uring@loopback, uring@unix, uring@veth or dpdk@memif\n"},
+	{HEAD FIXED ", \"factors\": {\"bare\": [1]}}",
+	 "2:60: 'bare' is 1; accepted: true or false\n"},
 	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"tls\": true}}",
 	 "2:45: 'tls' is true; accepted: false: this version has no TLS\n"},
 	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"connections\": 1.0}}",
@@ -268,6 +281,61 @@ static void composes_from_text(void)
 		"weir x:2:47: 'runs' is 0; accepted: a whole number from 1 to 1000\n");
 }
 
+static const char *fixed_text(const struct experiment *experiment, const char *key)
+{
+	const json_t *fixed = json_object_get(experiment->json, "fixed");
+
+	return json_string_value(json_object_get(fixed, key));
+}
+
+static void a_list_makes_a_factor(void)
+{
+	static const char text[] =
+		HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"connections\": 4},\n"
+		     "\"factors\": {\"depth\": [1, 8]}}";
+	static const char *const overrides[] = {"depth=[2, 4, 6]",
+						"stack=[\"epoll@loopback\", \"epoll@unix\"]",
+						"wait=[\"block\",\"spin\"]"};
+	static const char *const wrong[] = {"depth=[2, 2]", "runs=[1]"};
+	struct problems problems;
+	struct experiment *experiment = read_text(text, overrides, 3, &problems);
+
+	CU_ASSERT_FATAL(experiment != NULL);
+	CU_ASSERT_EQUAL_FATAL(experiment->factor_count, 3);
+	CU_ASSERT_EQUAL(experiment->factors[0].count, 3);
+	CU_ASSERT_EQUAL(experiment->factors[0].levels[2].number, 6);
+	CU_ASSERT_EQUAL(experiment->factors[1].setting, SETTING_STACK);
+	CU_ASSERT_STRING_EQUAL(experiment->factors[1].levels[1].word, "epoll@unix");
+	CU_ASSERT_PTR_NULL(fixed_text(experiment, "stack"));
+	CU_ASSERT_EQUAL(experiment->factors[2].setting, SETTING_WAIT);
+	experiment_free(experiment);
+	expect_problems(text, wrong, 2,
+			"--set depth=[2, 2]: 'depth' has this level twice\n"
+			"--set runs=[1]: 'runs' is [1]; accepted: a whole number from 1 to 1000\n");
+}
+
+/* Wherever a size stands in words, whoever reads what was in effect finds its number. */
+static void sizes_may_have_units(void)
+{
+	static const char text[] =
+		HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"response_bytes\": \"1KiB\"},\n"
+		     "\"factors\": {\"request_bytes\": [64, \"16KiB\"]}, "
+		     "\"excludes\": [{\"request_bytes\": \"16KiB\"}]}";
+	struct problems problems;
+	struct experiment *experiment = read_text(text, NULL, 0, &problems);
+	const json_t *levels;
+
+	CU_ASSERT_FATAL(experiment != NULL);
+	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_RESPONSE_BYTES].number, 1024);
+	CU_ASSERT_EQUAL(experiment->factors[0].levels[1].number, 16384);
+	CU_ASSERT_EQUAL(experiment->excludes[0].cell.of[SETTING_REQUEST_BYTES].number, 16384);
+	CU_ASSERT_PTR_NULL(fixed_text(experiment, "response_bytes"));
+	levels = json_object_get(json_object_get(experiment->json, "factors"), "request_bytes");
+	CU_ASSERT_EQUAL(json_integer_value(json_array_get(levels, 1)), 16384);
+	CU_ASSERT_STRING_EQUAL(experiment->text, text);
+	experiment_free(experiment);
+}
+
 static const struct suite_test tests[] = {
 	{"every fault is named with its place and what is accepted", names_every_fault},
 	{"a file that cannot be read is named, and nothing is waited for",
@@ -277,6 +345,8 @@ static const struct suite_test tests[] = {
 	{"a description can be composed by a program, and is judged the same", composes_from_text},
 	{"an override replaces a factor, a plain key or a fixed value",
 	 overrides_go_where_they_belong},
+	{"an override that is a list makes a factor of these levels", a_list_makes_a_factor},
+	{"a size may be written with its unit and is kept as a number", sizes_may_have_units},
 };
 
 SUITE_MAIN("run experiment", tests)

@@ -297,6 +297,146 @@ static void what_is_excluded_does_not_count(void)
 	expect_refusal(MANY(""), "1200 cells in 9 runs are more than 9999 samples");
 }
 
+static const struct plan_ground on_veth = {&two_cores, "/tmp/ground", 20000, 0, "77"};
+
+/* Expects that the sample's argument lists hold these words in a row. */
+static void expect_words(const json_t *argv, const char *words)
+{
+	char text[1024] = "";
+	size_t index;
+	json_t *argument;
+
+	json_array_foreach((json_t *)argv, index, argument)
+	{
+		strcat(text, json_string_value(argument));
+		strcat(text, " ");
+	}
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, words));
+	if (!strstr(text, words))
+		printf("# expected: ... %s ...\n# got:      %s\n", words, text);
+}
+
+#define ON(stack, rest)                                         \
+	"{\"schema\": \"weir.experiment/1\", \"name\": \"x\", " \
+	"\"fixed\": {\"stack\": \"" stack "\"}" rest "}"
+
+static void each_link_has_its_device_and_place(void)
+{
+	static const struct {
+		const char *text;
+		const char *stack;
+		const char *listen;
+	} links[] = {
+		{ON("epoll@loopback", ""), "--stack epoll@loopback --", "127.0.0.1:20000 "},
+		{ON("epoll@unix", ""), "--stack epoll --", "unix:/tmp/ground/s0001.sock "},
+		{ON("epoll@veth", ""), "--stack epoll@veth:77-s0001 --", "10.78.0.1:20000 "},
+	};
+	struct problems problems = {0};
+	struct plan *plan;
+
+	for (unsigned i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		struct experiment *experiment = read_text(links[i].text);
+		char listen[64], connect[64];
+
+		snprintf(listen, sizeof(listen), "--listen %s", links[i].listen);
+		snprintf(connect, sizeof(connect), "--connect %s", links[i].listen);
+		CU_ASSERT_EQUAL_FATAL(plan_make(experiment, &on_veth, &plan, &problems), 0);
+		expect_words(plan->samples[0].server_argv, links[i].stack);
+		expect_words(plan->samples[0].client_argv, links[i].stack);
+		expect_words(plan->samples[0].server_argv, listen);
+		expect_words(plan->samples[0].client_argv, connect);
+		plan_free(plan);
+		experiment_free(experiment);
+	}
+}
+
+/* Options stand behind the sample's own suffix. */
+static void options_stay_behind_the_device(void)
+{
+	static const struct link_place place = {"/tmp/ground", "77", "s0002", 1};
+	char text[LINK_SPEC_BYTES];
+
+	CU_ASSERT_STRING_EQUAL(link_print_spec("uring@veth,sqpoll=on", &place, text),
+			       "uring@veth:77-s0002,sqpoll=on");
+	CU_ASSERT_STRING_EQUAL(link_print_spec("dpdk@memif,a=b", &place, text),
+			       "dpdk@memif:/tmp/ground/s0002.sock,a=b");
+	CU_ASSERT_STRING_EQUAL(link_print_spec("uring@unix,a=b", &place, text), "uring,a=b");
+	CU_ASSERT_PTR_NULL(link_find("uring@unixx"));
+	CU_ASSERT_PTR_NULL(link_find("uring"));
+}
+
+static void an_option_that_a_stack_has_not_is_refused(void)
+{
+	expect_refusal(ON("epoll@loopback,no-such-option=1", ""), "no-such-option");
+}
+
+static void a_client_may_differ_from_its_server(void)
+{
+	struct experiment *experiment =
+		read_text(ON("epoll@loopback", ", \"factors\": {\"wait\": [\"block\", \"spin\"], "
+					       "\"client_wait\": [\"spin\", \"same\"]}"));
+	struct plan *plan = make(experiment);
+
+	CU_ASSERT_EQUAL_FATAL(plan->sample_count, 4);
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].variant, "block.client-spin");
+	expect_words(plan->samples[0].server_argv, "--wait block");
+	expect_words(plan->samples[0].client_argv, "--wait spin");
+	expect_words(plan->samples[1].client_argv, "--wait block");
+	expect_words(plan->samples[3].client_argv, "--wait spin");
+	CU_ASSERT_STRING_EQUAL(plan->cells[1].cell.of[SETTING_CLIENT_WAIT].word, "block");
+	CU_ASSERT_STRING_EQUAL(plan->cells[1].cell.of[SETTING_CLIENT_STACK].word, "epoll@loopback");
+	plan_free(plan);
+	experiment_free(experiment);
+	expect_refusal(ON("epoll@loopback", ", \"factors\": {\"client_stack\": [\"epoll@unix\"]}"),
+		       "a client of epoll@unix connects over unix and cannot reach a server of "
+		       "epoll@loopback, which is on loopback");
+}
+
+static void a_bare_server_has_neither_handler_nor_delivery(void)
+{
+	struct stack_choice choice;
+	struct experiment *experiment;
+	struct tp_error error;
+	struct plan *plan;
+	json_t *cell;
+
+	CU_ASSERT_EQUAL_FATAL(stack_find("epoll@loopback", &choice, &error), 0);
+	expect_refusal(ON("epoll@loopback", ", \"factors\": {\"bare\": [true], "
+					    "\"handler\": [\"echo\"]}"),
+		       "bare-on.echo: a bare server answers with a fixed size");
+	if (!choice.stack->bare) {
+		expect_refusal(ON("epoll@loopback", ", \"factors\": {\"bare\": [true]}"),
+			       "the stack 'epoll' has no bare echo");
+		return;
+	}
+	experiment = read_text(ON("epoll@loopback", ", \"factors\": {\"bare\": [true]}"));
+	plan = make(experiment);
+	expect_words(plan->samples[0].server_argv, "--bare --request-bytes 256 --conn-max");
+	cell = cell_to_json(&plan->cells[0].cell);
+	CU_ASSERT(json_is_null(json_object_get(cell, "delivery")));
+	CU_ASSERT(json_is_string(json_object_get(cell, "delivery_reason")));
+	json_decref(cell);
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
+/* What differs in signs only would be two cells in one folder. */
+static void names_are_short_and_their_own(void)
+{
+	struct plan_cell cells[3] = {{.variant = "a-b-c"}, {.variant = "b"}, {.variant = "c"}};
+	struct plan plan = {.cells = cells, .cell_count = 3};
+	char text[SETTING_TEXT_BYTES], longest[SETTING_TEXT_BYTES];
+	struct setting_value value = {.word = longest};
+
+	memset(longest, 'a', sizeof(longest) - 1);
+	longest[sizeof(longest) - 1] = '\0';
+	CU_ASSERT(setting_label(SETTING_STACK, value, text));
+	CU_ASSERT_FALSE(setting_label(SETTING_CLIENT_STACK, value, text));
+	CU_ASSERT_PTR_NULL(plan_find_twin(&plan));
+	strcpy(cells[2].variant, "a-b-c");
+	CU_ASSERT_STRING_EQUAL(plan_find_twin(&plan), "a-b-c");
+}
+
 static void refuses_what_cannot_be_measured(void)
 {
 	expect_refusal(
@@ -324,6 +464,15 @@ static const struct suite_test tests[] = {
 	 refuses_what_cannot_be_measured},
 	{"what the stack cannot do on this host is refused before anything runs",
 	 refuses_what_the_stack_cannot},
+	{"each link has its device, suffix and place", each_link_has_its_device_and_place},
+	{"a stack's options stand behind device and suffix", options_stay_behind_the_device},
+	{"an option that a stack has not is refused", an_option_that_a_stack_has_not_is_refused},
+	{"a client may wait otherwise than its server, and use another stack on the same kind of "
+	 "link",
+	 a_client_may_differ_from_its_server},
+	{"a bare server has no handler and no delivery policy",
+	 a_bare_server_has_neither_handler_nor_delivery},
+	{"a cell's name is not cut and no other's", names_are_short_and_their_own},
 	{"excluded cells do not count against the limit", what_is_excluded_does_not_count},
 };
 

@@ -19,27 +19,27 @@ static const char before_text[] =
 	" \"empty_polls\": 5, \"syscalls\": null, \"copied_bytes\": "
 	"1000, \"largest_write_bytes\": 704, "
 	"\"segments_in\": 10, \"bursts_in\": 4, \"segments_out\": null, "
-	"\"bursts_out\": 1},"
+	"\"bursts_out\": 1, \"wakeups\": 100},"
 	" \"details\": {\"reads\": 7}, \"levels\": {\"low\": 90}, \"server\": {\"requests\": 800, "
 	"\"responses\": 800, \"errors\": 0},"
 	" \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
 	"\"system_us\": 20, \"rss_kib\": 100,"
 	" \"rss_peak_kib\": 110, \"migrations\": 2, \"voluntary_switches\": 9}, \"cpu\": "
-	"{\"softirq_us\": 0, \"steal_us\": 0}}";
+	"{\"softirq_us\": 0, \"steal_us\": 0, \"net_rx_softirqs\": 1}}";
 static const char after_text[] =
 	"{\"now_ns\": 3000000000, \"transport\": {\"writes\": 300, "
 	"\"written_bytes\": 149600, \"polls\": 50,"
 	" \"empty_polls\": 15, \"syscalls\": null, \"copied_bytes\": "
 	"5000, \"largest_write_bytes\": 704, "
 	"\"segments_in\": 70, \"bursts_in\": 28, \"segments_out\": null, "
-	"\"bursts_out\": 9},"
+	"\"bursts_out\": 9, \"wakeups\": 500},"
 	" \"details\": {\"reads\": 17}, \"levels\": {\"low\": 40}, \"server\": {\"requests\": "
 	"2400, "
 	"\"responses\": 2400, \"errors\": 0},"
 	" \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
 	"510, \"system_us\": 1020, \"rss_kib\": 130,"
 	" \"rss_peak_kib\": 140, \"migrations\": 5, \"voluntary_switches\": 9}, \"cpu\": "
-	"{\"softirq_us\": 100, \"steal_us\": 0}}";
+	"{\"softirq_us\": 100, \"steal_us\": 0, \"net_rx_softirqs\": 801}}";
 
 static void expect_number(const json_t *from, const char *name, double expected)
 {
@@ -64,7 +64,7 @@ static void expect_unknown(const json_t *from, const char *name, const char *rea
 static void takes_the_difference(void)
 {
 	json_t *before = parse(before_text), *after = parse(after_text);
-	json_t *server = result_server(before, after, 2);
+	json_t *server = result_server(before, after, 2, 2);
 
 	expect_number(server, "requests", 1600);
 	expect_number(server, "writes", 200);
@@ -77,6 +77,11 @@ static void takes_the_difference(void)
 	expect_number(server, "empty_poll_share", 0.25);
 	expect_number(server, "copied_bytes_per_request", 2.5);
 	expect_number(server, "voluntary_switches", 0);
+	expect_number(server, "voluntary_switches_per_request", 0);
+	expect_number(server, "wakeups_per_request", 0.25);
+	expect_number(server, "softirq_us_per_request", 0.0625);
+	expect_number(server, "net_rx_softirqs", 800);
+	expect_number(server, "net_rx_softirqs_per_request", 0.5);
 	expect_number(server, "migrations", 3);
 	expect_number(server, "segments_per_burst_in", 2.5);
 	expect_number(server, "rss_start_kib", 100);
@@ -93,14 +98,16 @@ static void takes_the_difference(void)
 static void an_unknown_is_not_a_zero(void)
 {
 	json_t *before = parse(before_text), *after = parse(after_text);
-	json_t *server = result_server(before, after, 1);
+	json_t *server = result_server(before, after, 1, 1);
 
 	expect_unknown(server, "syscalls", "not counted");
 	expect_unknown(server, "segments_out", "not counted");
+	expect_unknown(server, "involuntary_switches_per_request", "not counted");
+	expect_unknown(server, "net_tx_softirqs_per_request", "not counted");
 	expect_unknown(server, "syscalls_per_request", "not counted");
 	expect_unknown(server, "segments_per_burst_out", "not counted");
 	json_decref(server);
-	server = result_server(NULL, after, 1);
+	server = result_server(NULL, after, 1, 1);
 	expect_unknown(server, "writes", "snapshots");
 	expect_unknown(server, "os_cpu_us_per_request", "snapshots");
 	expect_unknown(server, "rss_start_kib", "snapshots");
@@ -118,7 +125,7 @@ static void no_more_time_is_used_than_there_was(void)
 	/* softirq time that was charged to the tasks, too: 2 s of window, 3.5 s of accounts */
 	json_object_set_new(json_object_get(after, "process"), "user_us", json_integer(2000000));
 	json_object_set_new(json_object_get(after, "cpu"), "softirq_us", json_integer(1500000));
-	server = result_server(before, after, 1);
+	server = result_server(before, after, 1, 1);
 	CU_ASSERT_DOUBLE_EQUAL(json_number_value(json_object_get(server, "os_cpu_us_per_request")),
 			       json_number_value(json_object_get(server, "core_us_per_request")),
 			       1e-6);
@@ -127,10 +134,44 @@ static void no_more_time_is_used_than_there_was(void)
 	json_decref(after);
 }
 
+/* What the CPUs were busy, each tick once, tells how much of the sum was counted twice. */
+static void softirq_time_is_not_counted_twice(void)
+{
+	static const struct {
+		json_int_t busy_us;
+		double expected; /* of 500 + 1000 us of its own and 100 us of softirqs */
+	} cases[] = {{1550, 1550}, {9999, 1600}, {10, 1500}};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		json_t *before = parse(before_text), *after = parse(after_text), *server;
+
+		json_object_set_new(json_object_get(before, "cpu"), "busy_us", json_integer(0));
+		json_object_set_new(json_object_get(after, "cpu"), "busy_us",
+				    json_integer(cases[i].busy_us));
+		server = result_server(before, after, 1, 1);
+		expect_number(server, "os_cpu_us_per_request", cases[i].expected / 1600);
+		json_decref(server);
+		json_decref(before);
+		json_decref(after);
+	}
+}
+
+static void a_cpu_held_for_the_workers_counts(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text);
+	json_t *server = result_server(before, after, 1, 2);
+
+	expect_number(server, "core_us_per_request", 2500);
+	expect_number(server, "busy_share", 1600e3 / 2e9);
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
 static void nothing_is_divided_by_nothing(void)
 {
 	json_t *before = parse(before_text);
-	json_t *server = result_server(before, before, 1);
+	json_t *server = result_server(before, before, 1, 1);
 
 	expect_number(server, "writes", 0);
 	expect_unknown(server, "responses_per_write", "none in the window");
@@ -142,7 +183,7 @@ static void nothing_is_divided_by_nothing(void)
 static void a_counter_that_shrinks_is_not_believed(void)
 {
 	json_t *before = parse(before_text), *after = parse(after_text);
-	json_t *server = result_server(after, before, 1);
+	json_t *server = result_server(after, before, 1, 1);
 
 	expect_unknown(server, "writes", "went backwards");
 	expect_unknown(server, "busy_us_per_request", "went backwards");
@@ -249,6 +290,9 @@ static const struct suite_test tests[] = {
 	{"everything is of the window between two snapshots", takes_the_difference},
 	{"what is not counted is null with a reason", an_unknown_is_not_a_zero},
 	{"no more CPU time is used than the window had", no_more_time_is_used_than_there_was},
+	{"softirq time that was charged twice counts once", softirq_time_is_not_counted_twice},
+	{"a CPU that is held for the workers counts as the server's",
+	 a_cpu_held_for_the_workers_counts},
 	{"a ratio to nothing is null with a reason", nothing_is_divided_by_nothing},
 	{"a counter that shrinks is not believed", a_counter_that_shrinks_is_not_believed},
 	{"a sample with everything is valid and says what was effective", a_whole_sample_is_valid},

@@ -1,0 +1,103 @@
+"""Two sentences that answer an experiment's question from its aggregate, with intervals, and claim no
+more than these carry.
+
+The question is about the factors in the order in which the experiment lists them: the first
+sentence is of the first that varies, the second of the next; where one alone varies, the second
+says how sure the first is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis.aggregate import Aggregate, Comparison
+from analysis.findings import context_of, count, describe, interval_of, times
+from analysis.load import Result
+
+
+def headline(result: Result, found: Aggregate) -> list[str]:
+    """Two sentences; one where nothing was measured."""
+    if not result.valid:
+        return [f"No sample of {len(result.samples)} is valid, so the question stays open."]
+    by_factor: dict[str, list[Comparison]] = {}
+    for comparison in found.comparisons:
+        by_factor.setdefault(comparison.factor, []).append(comparison)
+    texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]
+    if not texts:
+        texts = [_alone(found)]
+    if len(texts) < 2:
+        texts.append(f"It rests on {len(result.valid)} valid samples of {len(result.samples)}")
+    texts[1] += _saturation(result)
+    return [f"{text}." for text in texts]
+
+
+def _of_factor(rows: list[Comparison], levels: list[Any]) -> str:
+    """All comparisons of a factor, level by level."""
+    clauses = [
+        _clause([row for row in rows if row.level == level])
+        for level in levels
+        if any(row.level == level for row in rows)
+    ]
+    return "; ".join(clauses)
+
+
+def _clause(rows: list[Comparison]) -> str:
+    """E.g. "uring@loopback serves more than epoll@loopback in 3 of 4 comparisons, ..."."""
+    level = describe(rows[0].factor, rows[0].level)
+    base = describe(rows[0].factor, rows[0].base)
+    told = [row for row in rows if row.ratio.excludes_one]
+    if not told:
+        return _not_told(rows, level, base)
+    more = sorted((row for row in told if row.ratio.ratio > 1), key=lambda row: -row.ratio.ratio)
+    less = sorted((row for row in told if row.ratio.ratio < 1), key=lambda row: row.ratio.ratio)
+    parts = []
+    if more:
+        parts.append(f"serves more than {base} {_where(more, rows, 'at most')}")
+    if less:
+        parts.append(f"serves less than {base} {_where(less, rows, 'at worst')}")
+    open_rows = len(rows) - len(told)
+    if open_rows:
+        parts.append(f"cannot be told apart from it in {open_rows}")
+    return f"{level} {' and '.join(parts)}"
+
+
+def _not_told(rows: list[Comparison], level: str, base: str) -> str:
+    if all(row.ratio.low is None for row in rows):
+        return (
+            f"whether {level} serves more than {base} cannot be said: no interval in any of"
+            f" {count(len(rows), 'comparison')} ({rows[0].ratio.reason})"
+        )
+    return f"{level} cannot be told apart from {base} in any of {count(len(rows), 'comparison')}"
+
+
+def _where(told: list[Comparison], rows: list[Comparison], word: str) -> str:
+    """How often, and the most extreme with its place and interval."""
+    extreme = told[0]
+    place = context_of(extreme)
+    often = f"in {len(told)} of {count(len(rows), 'comparison')}, {word} " if len(rows) > 1 else ""
+    place = f"{place}, " if place else ""
+    return f"{often}{times(extreme.ratio.ratio)} x ({place}{interval_of(extreme)})"
+
+
+def _alone(found: Aggregate) -> str:
+    """Nothing to compare with: what there is, and no more."""
+    cells = [cell for cell in found.cells if cell.valid]
+    low = min(cell.known("rps_min") for cell in cells)
+    high = max(cell.known("rps_max") for cell in cells)
+    return (
+        f"Nothing was compared: {count(len(cells), 'cell')} measured {low:,.0f} to"
+        f" {high:,.0f} requests/s"
+    )
+
+
+def _saturation(result: Result) -> str:
+    """A client at its limit speaks against both sentences."""
+    saturated = sum(
+        (sample.raw.get("client") or {}).get("saturated") is True for sample in result.valid
+    )
+    if not saturated:
+        return ""
+    return (
+        f"; in {saturated} of {count(len(result.valid), 'valid sample')} the client was at its"
+        " limit, which hides differences"
+    )

@@ -1,0 +1,171 @@
+#include "apps/run/fit.h"
+
+#include "apps/load/client.h"
+#include "dataplane/core/hugepages.h"
+#include "stacks/registry.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Server and client are a process each. */
+enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
+
+static bool is_word(struct setting_value value, const char *word)
+{
+	return strcmp(value.word, word) == 0;
+}
+
+/* Which stacks the sides of a cell use. */
+struct sides {
+	struct stack_choice server;
+	struct stack_choice client;
+};
+
+/* The client's as the server's, unless it is told otherwise. */
+static void resolve_client(struct setting_value *of)
+{
+	if (is_word(of[SETTING_CLIENT_STACK], "same"))
+		of[SETTING_CLIENT_STACK] = of[SETTING_STACK];
+	if (is_word(of[SETTING_CLIENT_WAIT], "same"))
+		of[SETTING_CLIENT_WAIT] = of[SETTING_WAIT];
+}
+
+/* Replaces what was left to the program by what it becomes. */
+static void resolve(struct setting_value *of, const struct sides *sides,
+		    const struct plan_ground *ground)
+{
+	if (is_word(of[SETTING_WAIT], "default"))
+		of[SETTING_WAIT].word = sides->server.stack->spins ? "spin" : "block";
+	if (is_word(of[SETTING_CLIENT_WAIT], "default"))
+		of[SETTING_CLIENT_WAIT].word = sides->client.stack->spins ? "spin" : "block";
+	if (is_word(of[SETTING_HANDLER], "echo"))
+		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
+	if (sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
+	    is_word(of[SETTING_HUGEPAGES], "auto"))
+		of[SETTING_HUGEPAGES].word =
+			ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB ? "yes" : "no";
+}
+
+static int judge_wait(const struct stack *stack, const char *name, const struct setting_value *wait,
+		      const char *setting, struct tp_error *error)
+{
+	if (is_word(*wait, "spin") || is_word(*wait, "default") ||
+	    stack->ops->capabilities & TP_CAN_BLOCK)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "%s cannot wait by `%s`; set \"%s\" to \"spin\" or \"default\", or "
+		       "exclude it",
+		       name, wait->word, setting);
+}
+
+/* What the cell's stacks cannot do, or not on this host. 0, or -EINVAL with `error` filled. */
+static int judge_stacks(const struct plan_cell *cell, const struct sides *sides,
+			const struct plan_ground *ground, struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	unsigned workers = of[SETTING_WORKERS].number, workers_max = cell->link->workers_max;
+	bool wants_hugepages = sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
+			       is_word(of[SETTING_HUGEPAGES], "yes");
+	int code;
+
+	if (workers_max && workers > workers_max)
+		return tp_fail(
+			error, -EINVAL,
+			"%s has at most %u worker in a process, not %u; set \"workers\" to %u, "
+			"or exclude it",
+			cell->link->name, workers_max, workers, workers_max);
+	code = judge_wait(sides->server.stack, of[SETTING_STACK].word, &of[SETTING_WAIT],
+			  setting_name(SETTING_WAIT), error);
+	if (code == 0)
+		code = judge_wait(sides->client.stack, of[SETTING_CLIENT_STACK].word,
+				  &of[SETTING_CLIENT_WAIT], setting_name(SETTING_CLIENT_WAIT),
+				  error);
+	if (code < 0 || !wants_hugepages || ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB)
+		return code;
+	return tp_fail(error, -EINVAL,
+		       "hugepages are to be used, but %lu MiB of the %d MiB that server and client "
+		       "need are free; `weir doctor` says how to get them, or set \"hugepages\" to "
+		       "\"auto\" or \"no\"",
+		       ground->hugepages_free_mib, HUGEPAGES_NEEDED_MIB);
+}
+
+/* Whether the client can reach the server. 0, or -EINVAL with `error` filled. */
+static int judge_links(const struct plan_cell *cell, struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	const struct link *client = link_find(of[SETTING_CLIENT_STACK].word);
+
+	if (client->kind == cell->link->kind)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "a client of %s connects over %s and cannot reach a server of %s, which is "
+		       "on %s; set \"client_stack\" to a stack on %s or to \"same\", or exclude it",
+		       of[SETTING_CLIENT_STACK].word, link_kind_name(client->kind),
+		       of[SETTING_STACK].word, link_kind_name(cell->link->kind),
+		       link_kind_name(cell->link->kind));
+}
+
+/* What a bare echo cannot be asked for. 0, or -EINVAL with `error` filled. */
+static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
+		      struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+
+	if (!of[SETTING_BARE].number)
+		return 0;
+	if (!is_word(of[SETTING_HANDLER], "respond"))
+		return tp_fail(error, -EINVAL,
+			       "a bare server answers with a fixed size and has no handler `%s`; "
+			       "set \"handler\" to \"respond\", or exclude it",
+			       of[SETTING_HANDLER].word);
+	if (!stack->bare)
+		return tp_fail(error, -EINVAL,
+			       "the stack '%s' has no bare echo; set \"bare\" to false, or exclude "
+			       "it",
+			       stack->name);
+	return 0;
+}
+
+/* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
+static int judge_load(const struct cell *cell, struct tp_error *error)
+{
+	const struct setting_value *of = cell->of;
+
+	if (of[SETTING_CONNECTIONS].number < of[SETTING_WORKERS].number)
+		return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
+			       of[SETTING_CONNECTIONS].number, of[SETTING_WORKERS].number);
+	if (client_send_bytes(of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number) == 0)
+		return tp_fail(
+			error, -EINVAL,
+			"a window of depth %u of %u-byte requests is larger than any connection's "
+			"send memory; lower one of them, or exclude it",
+			of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number);
+	return 0;
+}
+
+int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
+{
+	struct setting_value *of = cell->cell.of;
+	unsigned workers = of[SETTING_WORKERS].number;
+	struct sides sides;
+	int code;
+
+	resolve_client(of);
+	cell->link = link_find(of[SETTING_STACK].word);
+	code = stack_find(of[SETTING_STACK].word, &sides.server, error);
+	if (code == 0)
+		code = stack_find(of[SETTING_CLIENT_STACK].word, &sides.client, error);
+	if (code == 0)
+		code = judge_links(cell, error);
+	if (code == 0)
+		code = judge_stacks(cell, &sides, ground, error);
+	if (code == 0)
+		code = judge_bare(cell, sides.server.stack, error);
+	if (code == 0)
+		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
+	if (code == 0)
+		code = judge_load(&cell->cell, error);
+	if (code == 0)
+		resolve(of, &sides, ground);
+	return code;
+}
