@@ -21,7 +21,7 @@ static const struct stack stacks[] = {
 		.name = "epoll",
 		.ops = &epoll_ops,
 		.device_default = "loopback",
-		.devices = "loopback (the default)",
+		.devices = "loopback (the default), veth[:ID]",
 		.about = "kernel TCP sockets, readiness by epoll",
 		.uses_descriptors = true,
 	},
