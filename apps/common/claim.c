@@ -163,7 +163,8 @@ unsigned claim_list(const char *folder, const char *prefix, struct claim *list_o
 	unsigned count = 0;
 
 	while (names && count < room && (entry = readdir(names))) {
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
+		if (entry->d_name[0] == '.' ||
+		    strncmp(entry->d_name, prefix, strlen(prefix)) != 0 ||
 		    strlen(entry->d_name) >= CLAIM_NAME_BYTES)
 			continue;
 		list_out[count] = claim_look(folder, entry->d_name);

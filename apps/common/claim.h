@@ -55,8 +55,8 @@ void claim_remove(const char *folder, const char *name);
 struct claim claim_look(const char *folder, const char *name);
 
 /*
- * The claims whose names begin with `prefix`, in no order, as many as there is room for; their
- * number.
+ * The claims whose names begin with `prefix` and not with '.', in no order, as many as there is
+ * room for; their number.
  */
 unsigned claim_list(const char *folder, const char *prefix, struct claim *list_out, unsigned room);
 
