@@ -27,17 +27,32 @@ static struct ifreq request_for(const char *name)
 	return request;
 }
 
-/* 0; -EAGAIN if it does not yet carry packets, or another negative errno. */
-static int look(int fd, const char *name)
+static int ask(int fd, const char *name, uint32_t command, uint32_t *value_out)
 {
+	struct ethtool_value value = {.cmd = command};
 	struct ifreq request = request_for(name);
 
-	if (ioctl(fd, SIOCGIFFLAGS, &request) < 0)
+	request.ifr_data = (char *)&value;
+	if (ioctl(fd, SIOCETHTOOL, &request) < 0)
 		return -errno;
-	return request.ifr_flags & IFF_RUNNING ? 0 : -EAGAIN;
+	*value_out = value.data;
+	return 0;
 }
 
-int netif_await_running(const char *name, unsigned timeout_ms, struct tp_error *error)
+/*
+ * 0; -EAGAIN if it does not yet carry packets, or another negative errno. The flag IFF_RUNNING would
+ * not do: it is set before the kernel has let the queue send. This question makes it do so first
+ * (since Linux 6.8).
+ */
+static int look(int fd, const char *name)
+{
+	uint32_t linked = 0;
+	int code = ask(fd, name, ETHTOOL_GLINK, &linked);
+
+	return code < 0 ? code : linked ? 0 : -EAGAIN;
+}
+
+int netif_await_link(const char *name, unsigned timeout_ms, struct tp_error *error)
 {
 	const struct timespec pause = {.tv_nsec = 1000 * 1000};
 	int fd = open_any(), code = fd < 0 ? fd : look(fd, name);
@@ -49,8 +64,8 @@ int netif_await_running(const char *name, unsigned timeout_ms, struct tp_error *
 	if (fd >= 0)
 		close(fd);
 	if (code == -EAGAIN)
-		return tp_fail(error, -ETIMEDOUT, "the interface %s is not running after %u ms",
-			       name, timeout_ms);
+		return tp_fail(error, -ETIMEDOUT, "the interface %s has no link after %u ms", name,
+			       timeout_ms);
 	return code < 0 ? tp_fail(error, code, "cannot look at the interface %s: %s", name,
 				  strerror(-code))
 			: 0;
@@ -68,14 +83,13 @@ static void add_mtu(json_t *object, int fd, const char *name)
 
 static void add_offload(json_t *object, int fd, const char *name, const char *key, uint32_t command)
 {
-	struct ethtool_value value = {.cmd = command};
-	struct ifreq request = request_for(name);
+	uint32_t value = 0;
+	int code = ask(fd, name, command, &value);
 
-	request.ifr_data = (char *)&value;
-	if (ioctl(fd, SIOCETHTOOL, &request) < 0)
-		json_set_unknown(object, key, strerror(errno));
+	if (code < 0)
+		json_set_unknown(object, key, strerror(-code));
 	else
-		json_object_set_new(object, key, json_boolean(value.data != 0));
+		json_object_set_new(object, key, json_boolean(value != 0));
 }
 
 void netif_add_facts(json_t *object, const char *name)

@@ -202,7 +202,7 @@ static int enter_side(const char *name, struct tp_error *error)
 			       strerror(errno));
 	code = enter(fd, name, error);
 	close(fd);
-	return code < 0 ? code : netif_await_running(veth_interface, UP_TIMEOUT_MS, error);
+	return code < 0 ? code : netif_await_link(veth_interface, UP_TIMEOUT_MS, error);
 }
 
 static int need_root(struct tp_error *error)

@@ -15,7 +15,7 @@ static void knows_the_loopback(void)
 	CU_ASSERT_EQUAL(json_object_size(offloads), 5);
 	CU_ASSERT(json_is_boolean(json_object_get(offloads, "tso")));
 	CU_ASSERT(json_is_true(json_object_get(offloads, "tx_checksum")));
-	CU_ASSERT_EQUAL(netif_await_running("lo", 0, &error), 0);
+	CU_ASSERT_EQUAL(netif_await_link("lo", 0, &error), 0);
 	json_decref(facts);
 }
 
@@ -32,7 +32,7 @@ static void says_why_it_does_not_know(void)
 	CU_ASSERT(json_is_null(json_object_get(offloads, "tso")));
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(offloads, "tso_reason")),
 			       strerror(ENODEV));
-	CU_ASSERT_EQUAL(netif_await_running("weir-none", 0, &error), -ENODEV);
+	CU_ASSERT_EQUAL(netif_await_link("weir-none", 0, &error), -ENODEV);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "weir-none"));
 	json_decref(facts);
 }
