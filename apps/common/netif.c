@@ -40,9 +40,9 @@ static int ask(int fd, const char *name, uint32_t command, uint32_t *value_out)
 }
 
 /*
- * 0; -EAGAIN if it does not yet carry packets, or another negative errno. The flag IFF_RUNNING would
- * not do: it is set before the kernel has let the queue send. This question makes it do so first
- * (since Linux 6.8).
+ * 0; -EAGAIN if it does not yet carry packets, or another negative errno. The flag IFF_RUNNING
+ * would not do: it is set before the kernel has let the queue send. This question makes it do so
+ * first (since Linux 6.8).
  */
 static int look(int fd, const char *name)
 {

@@ -12,8 +12,8 @@
 
 /*
  * Waits until an interface that was told to be up carries packets: the kernel gets to that a moment
- * later, and drops what is sent before, which costs a connection a second. 0; -ETIMEDOUT or another negative errno with `error`
- * filled.
+ * later, and drops what is sent before, which costs a connection a second. 0; -ETIMEDOUT or another
+ * negative errno with `error` filled.
  */
 int netif_await_link(const char *name, unsigned timeout_ms, struct tp_error *error);
 
