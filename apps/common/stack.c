@@ -108,6 +108,15 @@ static void take_choice(struct stack_options *options, const struct stack_choice
 	memcpy(options->options, choice->options, sizeof(options->options));
 }
 
+/* Of the built stacks, those over kernel sockets are those that need descriptors. */
+static int resolve_veth(struct stack_options *options, struct tp_error *error)
+{
+	options->veth_id[0] = '\0';
+	if (!options->stack->uses_descriptors || !veth_is_device(options->device))
+		return 0;
+	return veth_read_id(options->device, options->veth_id, error);
+}
+
 int stack_resolve(struct stack_options *options, struct flags *flags, bool from_the_end,
 		  struct tp_error *error)
 {
@@ -116,6 +125,8 @@ int stack_resolve(struct stack_options *options, struct flags *flags, bool from_
 
 	if (rc == 0)
 		take_choice(options, &choice);
+	if (rc == 0)
+		rc = resolve_veth(options, error);
 	if (rc == 0)
 		rc = resolve_workers(options, flags, from_the_end, error);
 	if (rc == 0)
@@ -126,6 +137,26 @@ int stack_resolve(struct stack_options *options, struct flags *flags, bool from_
 	raise_descriptor_limit();
 	if (getrandom(options->secret, sizeof(options->secret), 0) != sizeof(options->secret))
 		return tp_fail(error, -EIO, "the kernel has no random bytes: %s", strerror(errno));
+	return 0;
+}
+
+int stack_resolve_endpoint(const struct stack_options *options, struct flags *flags,
+			   const char *flag_name, struct tp_addr *addr, char text[TP_ADDR_TEXT],
+			   struct tp_error *error)
+{
+	int code = tp_family_check(options->stack->ops, addr, error);
+
+	if (code < 0 || !options->veth_id[0])
+		return code;
+	if (addr->family == TP_UNIX)
+		return tp_fail(error, -EINVAL,
+			       "--%s %s: a Unix socket does not go over a veth pair; use an "
+			       "address of the server's end, 10.78.0.1:PORT or [fd78::1]:PORT",
+			       flag_name, tp_addr_print(addr, text));
+	if (flags_find(flags, flag_name)->given)
+		return 0;
+	addr->ip = VETH_SERVER_IP;
+	flags_resolve(flags, flag_name, tp_addr_print(addr, text));
 	return 0;
 }
 

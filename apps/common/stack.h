@@ -13,6 +13,7 @@
 #include "apps/common/address.h"
 #include "apps/common/cpus.h"
 #include "apps/common/flags.h"
+#include "apps/common/veth.h"
 #include "dataplane/pipeline/wait.h"
 #include "stacks/registry.h"
 
@@ -38,6 +39,7 @@ struct stack_options {
 	/* by stack_resolve */
 	const struct stack *stack;
 	char device[STACK_DEVICE_BYTES];  /* what follows '@', or the stack's default */
+	char veth_id[VETH_ID_BYTES];	  /* of the veth pair it runs over; "" if over none */
 	uint64_t options[TP_OPTIONS_MAX]; /* in the order of the stack's table */
 	struct cpus cpus;		  /* one a worker */
 	struct wait wait;
@@ -100,6 +102,16 @@ extern const char *const stack_hugepages_names[];
  */
 int stack_resolve(struct stack_options *options, struct flags *flags, bool from_the_end,
 		  struct tp_error *error);
+
+/*
+ * Settles where a stack listens or connects. Over a veth pair that is the server's address in place
+ * of a default, in words in `text`, which is lent to `flags`. 0; -EAFNOSUPPORT with `error` filled
+ * for a family that the stack lacks; -EINVAL for a Unix socket over veth, for it takes no notice of
+ * network namespaces.
+ */
+int stack_resolve_endpoint(const struct stack_options *options, struct flags *flags,
+			   const char *flag_name, struct tp_addr *addr, char text[TP_ADDR_TEXT],
+			   struct tp_error *error);
 
 /*
  * Whether the process may have the descriptors of `connections` in all and of `files` that are to

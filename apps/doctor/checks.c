@@ -1,6 +1,7 @@
 #include "apps/doctor/checks.h"
 
 #include "apps/common/file.h"
+#include "apps/common/veth.h"
 #include "apps/provenance/fact.h"
 #include "apps/provenance/host.h"
 #include "apps/provenance/topology.h"
@@ -188,6 +189,35 @@ static void check_devices(struct checks *checks)
 	     "sysctl kernel.perf_event_paranoid=1 lets profiles see the kernel");
 }
 
+/* Names the pairs that servers left when they were killed. */
+static void check_stale_veths(struct checks *checks)
+{
+	struct claim stale[VETH_LIST_MAX];
+	unsigned count = veth_list_stale(stale);
+	char text[160];
+	size_t bytes = 0;
+
+	if (count == 0)
+		return;
+	for (unsigned i = 0; i < count && bytes < sizeof(text); i++)
+		bytes += (size_t)snprintf(text + bytes, sizeof(text) - bytes, "%s%s (pid %d)",
+					  i ? ", " : "", veth_claim_id(&stale[i]),
+					  (int)stale[i].pid);
+	mend(add(checks, "stale veth pairs", CHECK_NOTE, "left by dead servers: %s", text),
+	     "the next server over @veth, whatever its ID, or the next `weir run` removes them");
+}
+
+static void check_veth(struct checks *checks)
+{
+	struct tp_error error;
+	bool possible = veth_probe(&error) == 0;
+
+	mend(add(checks, "veth pairs", ok_or(possible, CHECK_NOTE), "%s",
+		 possible ? "can be made" : "cannot be made"),
+	     "for kernel sockets over @veth: %.180s", error.text);
+	check_stale_veths(checks);
+}
+
 static void check_limits(struct checks *checks)
 {
 	struct rlimit files = {0}, locked = {0};
@@ -239,6 +269,7 @@ void checks_make(struct checks *checks)
 	check_stacks(checks);
 	check_drivers(checks);
 	check_devices(checks);
+	check_veth(checks);
 	check_limits(checks);
 	check_python(checks);
 }

@@ -17,12 +17,14 @@
 static uint8_t fill[LIMIT_CHUNK_BYTES]; /* what a response of the handler `respond` is made of */
 
 /* Judges what flags say together, and makes what all workers share. */
-static int prepare(struct load_options *options, struct flags *flags, struct tp_error *error)
+static int prepare(struct load_options *options, struct flags *flags, char *connect,
+		   struct tp_error *error)
 {
 	int rc = stack_resolve(&options->stack, flags, true, error);
 
 	if (rc == 0)
-		rc = tp_family_check(options->stack.stack->ops, &options->connect, error);
+		rc = stack_resolve_endpoint(&options->stack, flags, "connect", &options->connect,
+					    connect, error);
 	if (rc < 0)
 		return rc;
 	if (options->connections < options->stack.workers)
@@ -117,6 +119,12 @@ static void look_around(struct load_options *options, const char *program)
 	fprintf(stderr, "%s: warning: %s\n", program, options->warning);
 }
 
+/* Goes to where the server can be reached from. */
+static int enter_link(const struct load_options *options, struct tp_error *error)
+{
+	return options->stack.veth_id[0] ? veth_enter_client(options->stack.veth_id, error) : 0;
+}
+
 static int load(struct load_options *options, const struct flags *flags)
 {
 	struct load_result result = {0};
@@ -127,7 +135,8 @@ static int load(struct load_options *options, const struct flags *flags)
 	block_signals();
 	clock_start();
 	look_around(options, flags->program);
-	if (cpus_bind(&options->stack.cpus, &error) < 0 || check_files(options, &error) < 0 ||
+	if (enter_link(options, &error) < 0 || cpus_bind(&options->stack.cpus, &error) < 0 ||
+	    check_files(options, &error) < 0 ||
 	    stack_check_descriptors(&options->stack, false, options->connections,
 				    options->metrics != NULL, &error) < 0 ||
 	    progress_open(&progress, options->metrics, &error) < 0)
@@ -238,12 +247,13 @@ int verb_load(int argc, char **argv)
 				       "response to its last byte.",
 			      .table = table,
 			      .count = sizeof(table) / sizeof(table[0])};
+	char connect[TP_ADDR_TEXT];
 	struct tp_error error;
 	int status;
 
 	if (!flags_accept(&flags, argc, argv, &status))
 		return status;
-	if (prepare(&options, &flags, &error) < 0)
+	if (prepare(&options, &flags, connect, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
 	status = load(&options, &flags);

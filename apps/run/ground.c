@@ -1,5 +1,7 @@
 #include "apps/run/ground.h"
 
+#include "apps/common/veth.h"
+
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
@@ -96,6 +98,7 @@ static uint16_t choose_port(void)
 int ground_take(struct ground *ground, struct tp_error *error)
 {
 	remove_stale();
+	veth_sweep();
 	ground->port = choose_port();
 	if (!ground->port)
 		return tp_fail(error, -EADDRINUSE, "no port from %d to %d is free on 127.0.0.1",

@@ -3,7 +3,7 @@
  *
  * The folder holds the socket files of stacks that need one. It carries the runner's process id, so
  * that folders which a killed runner left behind are known for what they are and removed by the
- * next.
+ * next. So are veth pairs, which servers make and a killed one leaves.
  *
  * Plane: setup.
  */
@@ -21,8 +21,8 @@ struct ground {
 };
 
 /*
- * Removes what dead runners left, makes the folder, chooses the port. 0, or negative errno with
- * `error` filled.
+ * Removes what dead runners and servers left, makes the folder, chooses the port. 0, or negative
+ * errno with `error` filled.
  */
 int ground_take(struct ground *ground, struct tp_error *error);
 

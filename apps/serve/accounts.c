@@ -140,6 +140,7 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 	json_object_set_new(object, "hugepages", stack_hugepages_to_json(stack));
 	json_object_set_new(object, "capabilities",
 			    stack_capabilities_to_json(stack->stack->ops->capabilities));
+	serve_add_link(object, options);
 	return object;
 }
 

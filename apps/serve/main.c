@@ -66,7 +66,8 @@ static int resolve(struct serve_options *options, struct flags *flags, char *lis
 		options->listen.ip = options->stack.address.ip;
 		flags_resolve(flags, "listen", tp_addr_print(&options->listen, listen));
 	}
-	return tp_family_check(options->stack.stack->ops, &options->listen, error);
+	return stack_resolve_endpoint(&options->stack, flags, "listen", &options->listen, listen,
+				      error);
 }
 
 static void stop_workers(struct serve_worker *workers, unsigned count)
@@ -172,18 +173,18 @@ static int judge_end(const struct serve_options *options, const struct serve_wor
 	return EXIT_PASS;
 }
 
-/* Serves to the end; the exit status, or -1 with `error` filled. */
-static int serve(const struct serve_options *options, struct tp_error *error)
+/*
+ * Serves until one of the blocked signals asks for the end; the exit status, or -1 with `error`
+ * filled.
+ */
+static int serve(const struct serve_options *options, const sigset_t *signals,
+		 struct tp_error *error)
 {
 	struct serve_worker *workers = calloc(options->stack.workers, sizeof(*workers));
-	sigset_t signals;
 	int status;
 
 	if (!workers)
 		return tp_fail(error, -ENOMEM, "no memory for %u workers", options->stack.workers);
-	signals_of_ending(&signals);
-	sigaddset(&signals, SIGUSR1);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
 	clock_start();
 	if (cpus_bind(&options->stack.cpus, error) < 0 ||
 	    start_workers(options, workers, error) < 0) {
@@ -191,12 +192,41 @@ static int serve(const struct serve_options *options, struct tp_error *error)
 		return -1;
 	}
 	json_print_line(stdout, "ready", serve_ready_to_json(options));
-	wait_for_end(options, workers, &signals);
+	wait_for_end(options, workers, signals);
 	stop_workers(workers, options->stack.workers);
 	print_final(options, workers);
 	status = judge_end(options, workers);
 	free(workers);
 	return status;
+}
+
+/* The same within the server's end of a veth pair, which it makes before and removes behind. */
+static int serve_over_veth(const struct serve_options *options, const sigset_t *signals,
+			   struct tp_error *error)
+{
+	struct tp_error remove_error;
+	struct veth veth;
+	int status;
+
+	if (veth_make(&veth, options->stack.veth_id, error) < 0)
+		return -1;
+	status = serve(options, signals, error);
+	if (veth_remove(&veth, &remove_error) < 0)
+		fprintf(stderr, "weir serve: the veth pair '%s' is left behind: %s\n", veth.id,
+			remove_error.text);
+	return status;
+}
+
+/* Blocks the signals first, so that none of them breaks off the making of the link. */
+static int run(const struct serve_options *options, struct tp_error *error)
+{
+	sigset_t signals;
+
+	signals_of_ending(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	return options->stack.veth_id[0] ? serve_over_veth(options, &signals, error)
+					 : serve(options, &signals, error);
 }
 
 /* What the command line says; the table below writes it. */
@@ -261,9 +291,9 @@ int verb_serve(int argc, char **argv)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
 	if (stack_check_descriptors(&options.stack, true,
-				    (uint64_t)options.conn_max * options.stack.workers, 0,
-				    &error) < 0)
+				    (uint64_t)options.conn_max * options.stack.workers,
+				    options.stack.veth_id[0] ? VETH_DESCRIPTORS : 0, &error) < 0)
 		fprintf(stderr, "%s: note: %s\n", flags.program, error.text);
-	status = serve(&options, &error);
+	status = run(&options, &error);
 	return status < 0 ? exit_with(EXIT_USAGE, flags.program, &error) : status;
 }

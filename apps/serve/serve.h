@@ -60,6 +60,9 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 /* The object of the line `ready`. */
 json_t *serve_ready_to_json(const struct serve_options *options);
 
+/* The ready line's "link": how clients reach it, as far as that is known here. */
+void serve_add_link(json_t *object, const struct serve_options *options);
+
 /* The summary for people. */
 void serve_print_summary(const struct serve_options *options, const struct serve_copy *sum);
 
