@@ -40,8 +40,8 @@ static void serve(struct serve_worker *own, struct server *server, struct tp *tp
 		take_turn(own, server);
 		answer_if_asked(own, server, tp);
 	}
-	own->device_gone = tp->device_gone;
-	if (own->device_gone)
+	own->gone_part = tp->device_gone ? tp->gone_part : NULL;
+	if (own->gone_part)
 		kill(getpid(), SIGTERM); /* the main thread waits for a signal */
 	deadline_ns = clock_now_ns() + SERVE_DRAIN_NS;
 	server_drain(server);
