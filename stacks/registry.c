@@ -51,7 +51,7 @@ static const struct stack stacks[] = {
 		.name = "dpdk",
 		.ops = DPDK_OPS,
 		.absent = DPDK_ABSENT,
-		.devices = "memif:PATH, tap:NAME, af_packet:INTERFACE, ring",
+		.devices = "memif:PATH, tap:NAME, af_packet:INTERFACE, af_xdp:INTERFACE, ring",
 		.about = "DPDK poll-mode drivers under weir's own TCP",
 		.spins = true,
 	},

@@ -160,6 +160,7 @@ static void check_drivers(struct checks *checks)
 		{"net_memif", "librte-net-memif23", true},
 		{"net_tap", "librte-net-tap23", false},
 		{"net_af_packet", "librte-net-af-packet23", false},
+		{"net_af_xdp", "librte-net-af-xdp23", false},
 	};
 
 	for (unsigned i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++) {
@@ -182,7 +183,7 @@ static void check_devices(struct checks *checks)
 		 tun ? "usable" : "not usable"),
 	     "modprobe tun; dpdk over a tap device needs it");
 	mend(add(checks, "privileges", ok_or(root, CHECK_NOTE), "%s", root ? "root" : "not root"),
-	     "dpdk with hugepages, and its tap and af_packet devices, need root");
+	     "dpdk with hugepages, and its tap, af_packet and af_xdp devices, need root");
 	fact_read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
 	mend(add(checks, "perf_event_paranoid", ok_or(root || atoi(level) < 2, CHECK_NOTE), "%s%s",
 		 level, root ? ", which root may ignore" : ""),

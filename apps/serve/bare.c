@@ -52,9 +52,9 @@ static void echo_turn(struct turner *turner, uint64_t wait_ns)
 }
 
 /* A bare echo neither looks after its device nor ends in good order: closing resets. */
-static bool echo_device_gone(const struct turner *turner)
+static const char *echo_gone_part(const struct turner *turner)
 {
-	return false;
+	return NULL;
 }
 
 static void echo_drain(struct turner *turner)
@@ -88,7 +88,7 @@ static void echo_close(struct turner *turner)
 const struct turner_ops bare_turner = {
 	.open = echo_open,
 	.turn = echo_turn,
-	.device_gone = echo_device_gone,
+	.gone_part = echo_gone_part,
 	.drain = echo_drain,
 	.idle = echo_idle,
 	.copy = echo_copy,

@@ -162,12 +162,12 @@ static void print_final(const struct serve_options *options, const struct serve_
 static int judge_end(const struct serve_options *options, const struct serve_worker *workers)
 {
 	for (unsigned i = 0; i < options->stack.workers; i++) {
-		if (!workers[i].device_gone)
+		if (!workers[i].gone_part)
 			continue;
 		fprintf(stderr,
-			"weir serve: the interface of %s was removed: its connections are closed "
-			"as link down; make it anew and start again\n",
-			options->stack.spec);
+			"weir serve: the %s of %s was removed: its connections are closed "
+			"as link down; put it back and start again\n",
+			workers[i].gone_part, options->stack.spec);
 		return EXIT_INVALID;
 	}
 	return EXIT_PASS;

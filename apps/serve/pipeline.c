@@ -71,9 +71,11 @@ static void pipeline_turn(struct turner *turner, uint64_t wait_ns)
 	server_turn(pipeline_of(turner)->server, wait_ns);
 }
 
-static bool pipeline_device_gone(const struct turner *turner)
+static const char *pipeline_gone_part(const struct turner *turner)
 {
-	return pipeline_of(turner)->tp->device_gone;
+	const struct tp *tp = pipeline_of(turner)->tp;
+
+	return tp->device_gone ? tp->gone_part : NULL;
 }
 
 static void pipeline_drain(struct turner *turner)
@@ -95,7 +97,7 @@ static void pipeline_copy(const struct turner *turner, struct serve_copy *copy_o
 const struct turner_ops pipeline_turner = {
 	.open = pipeline_open,
 	.turn = pipeline_turn,
-	.device_gone = pipeline_device_gone,
+	.gone_part = pipeline_gone_part,
 	.drain = pipeline_drain,
 	.idle = pipeline_idle,
 	.copy = pipeline_copy,

@@ -45,8 +45,9 @@ struct serve_worker {
 	const struct serve_options *options;
 	/* The worker's until it has answered, then the main thread's until it asks again. */
 	struct serve_copy copy;
-	bool device_gone; /* it stopped by itself for that; valid once joined */
-	bool drained;	  /* every connection ended within the bound; valid once joined */
+	/* What of the device was removed if it stopped for that, else NULL; valid once joined. */
+	const char *gone_part;
+	bool drained; /* every connection ended within the bound; valid once joined */
 };
 
 /* A worker's body: opens, listens, serves until stopped, drains. */

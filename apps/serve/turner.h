@@ -30,8 +30,8 @@ struct turner_ops {
 		    struct tp_error *error);
 	/* One turn; sleeps at most `wait_ns`. */
 	void (*turn)(struct turner *turner, uint64_t wait_ns);
-	/* Whether nothing can come any more, because the device was taken away. */
-	bool (*device_gone)(const struct turner *turner);
+	/* What of the device was taken away, so that nothing can come any more; or NULL. */
+	const char *(*gone_part)(const struct turner *turner);
 	/* Serves what has been received and ends every connection, as far as it can. */
 	void (*drain)(struct turner *turner);
 	/* Whether draining has nothing left to do. */

@@ -28,10 +28,10 @@ static void serve(struct serve_worker *own, struct turner *turner)
 	const struct turner_ops *ops = turner->ops;
 	uint64_t deadline_ns;
 
-	while (!worker_stopping(&own->worker) && !ops->device_gone(turner))
+	while (!worker_stopping(&own->worker) && !ops->gone_part(turner))
 		take_turn(own, turner);
-	own->device_gone = ops->device_gone(turner);
-	if (own->device_gone)
+	own->gone_part = ops->gone_part(turner);
+	if (own->gone_part)
 		kill(getpid(), SIGTERM); /* the main thread waits for a signal */
 	deadline_ns = clock_now_ns() + SERVE_DRAIN_NS;
 	ops->drain(turner);

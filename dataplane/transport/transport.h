@@ -135,6 +135,7 @@ struct tp_config {
 struct tp {
 	const struct tp_ops *ops;
 	bool device_gone; /* set by poll: the device was taken away, nothing can come any more */
+	const char *gone_part; /* then: what of it was removed, static, e.g. "interface" */
 };
 
 /* A connection; stacks embed it first. */

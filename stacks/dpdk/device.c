@@ -3,6 +3,7 @@
 #include "dataplane/core/nearest.h"
 #include "stacks/dpdk/eal.h"
 #include "stacks/dpdk/memif.h"
+#include "stacks/dpdk/xdp.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,6 +22,8 @@ enum {
 	MEMIF_RSIZE = 7,
 	MEMIF_BUFFER_BYTES = 9216,
 	MEMIF_MTU = 9000,
+	AF_XDP_BUFFERS = 2048, /* that the driver lends to the kernel */
+	AF_XDP_MTU = 1500,     /* a frame is at most POOL_LENT_FRAME */
 };
 
 const struct device_traits device_traits[DEVICE_KIND_COUNT] = {
@@ -50,6 +53,15 @@ const struct device_traits device_traits[DEVICE_KIND_COUNT] = {
 			      .tx_descriptors = 512,
 			      .own_mac = true,
 			      .copies = true},
+	[DEVICE_AF_XDP] = {.name = "af_xdp",
+			   .target = "INTERFACE",
+			   .driver = "net_af_xdp",
+			   .package = "librte-net-af-xdp23",
+			   .rx_descriptors = AF_XDP_BUFFERS,
+			   .tx_descriptors = 512,
+			   .mtu = AF_XDP_MTU,
+			   .own_mac = true,
+			   .lends_pool = true},
 	[DEVICE_RING] = {.name = "ring",
 			 .driver = "net_ring",
 			 .package = "librte-net-ring23",
@@ -64,16 +76,15 @@ static int fail_kind(const char *text, struct tp_error *error)
 	const char *names[DEVICE_KIND_COUNT];
 
 	if (text[0] == '\0')
-		return tp_fail(
-			error, -EINVAL,
-			"dpdk needs a device: memif:PATH, tap:NAME, af_packet:INTERFACE or ring, "
-			"e.g. dpdk@memif:/run/weir.sock");
+		return tp_fail(error, -EINVAL,
+			       "dpdk needs a device: memif:PATH, tap:NAME, af_packet:INTERFACE, "
+			       "af_xdp:INTERFACE or ring, e.g. dpdk@memif:/run/weir.sock");
 	for (unsigned i = 0; i < DEVICE_KIND_COUNT; i++)
 		names[i] = device_traits[i].name;
 	return tp_fail(
 		error, -EINVAL,
 		"unknown dpdk device '%s'; did you mean '%s'? There are memif:PATH, tap:NAME, "
-		"af_packet:INTERFACE and ring",
+		"af_packet:INTERFACE, af_xdp:INTERFACE and ring",
 		text, nearest_of(text, names, DEVICE_KIND_COUNT));
 }
 
@@ -148,6 +159,11 @@ int device_parse(const char *text, bool server, struct device *device_out, struc
 	return fail_kind(text, error);
 }
 
+static bool uses_interface(const struct device *device)
+{
+	return device->kind == DEVICE_AF_PACKET || device->kind == DEVICE_AF_XDP;
+}
+
 int device_check(const struct device *device, struct tp_error *error)
 {
 	const char *target = device->target;
@@ -160,7 +176,7 @@ int device_check(const struct device *device, struct tp_error *error)
 			"an interface named '%s' exists already, and tap:%s would make one: choose "
 			"another name (`ip link` lists them), or af_packet:%s to use it",
 			target, target, target);
-	if (device->kind == DEVICE_AF_PACKET && if_nametoindex(target) == 0)
+	if (uses_interface(device) && if_nametoindex(target) == 0)
 		return tp_fail(error, -ENODEV,
 			       "there is no interface '%s' here: `ip link` lists them", target);
 	return 0;
@@ -181,6 +197,12 @@ static void print_arguments(const struct device *device, char *text, size_t room
 		snprintf(text, room, "iface=%s,qpairs=1,blocksz=65536,framesz=2048,framecnt=512",
 			 device->target);
 		return;
+	case DEVICE_AF_XDP:
+		/* with busy polling each empty burst would be a system call */
+		snprintf(text, room,
+			 "iface=%s,start_queue=0,queue_count=1,force_copy=1,busy_budget=0",
+			 device->target);
+		return;
 	case DEVICE_RING:
 	case DEVICE_KIND_COUNT:
 		text[0] = '\0';
@@ -197,6 +219,8 @@ int device_attach(const struct device *device, char *name, uint16_t *port_out,
 
 	snprintf(name, RTE_DEV_NAME_MAX_LEN, "%s%u", traits->driver, number++);
 	print_arguments(device, arguments, sizeof(arguments));
+	if (device->kind == DEVICE_AF_XDP)
+		xdp_prepare();
 	eal_forget();
 	failure = rte_eal_hotplug_add("vdev", name, arguments);
 	if (!failure)

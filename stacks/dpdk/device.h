@@ -4,6 +4,7 @@
  *	memif:PATH           shared memory with another process by the server's socket PATH
  *	tap:NAME             a network interface that is made for us: the kernel is the peer
  *	af_packet:INTERFACE  an interface that exists, by a packet socket
+ *	af_xdp:INTERFACE     the same, by an AF_XDP socket
  *	ring                 two instances of one process
  *
  * Plane: setup.
@@ -20,6 +21,7 @@ enum device_kind {
 	DEVICE_MEMIF,
 	DEVICE_TAP,
 	DEVICE_AF_PACKET,
+	DEVICE_AF_XDP,
 	DEVICE_RING,
 	DEVICE_KIND_COUNT,
 };
@@ -47,6 +49,7 @@ struct device_traits {
 	bool interrupts; /* the driver hands out a descriptor of its receive queue (see doze.h) */
 	bool own_mac;	 /* use the device's address, for others on the wire filter by it */
 	bool copies;	 /* the driver copies frames inside our process */
+	bool lends_pool; /* the driver shares its mbufs' memory with the kernel (see pool.h) */
 };
 
 extern const struct device_traits device_traits[DEVICE_KIND_COUNT];

@@ -1,6 +1,7 @@
 #include "stacks/dpdk/doze.h"
 
 #include "dataplane/core/clock.h"
+#include "stacks/dpdk/xdp.h"
 
 #include <linux/if_packet.h>
 #include <net/if.h>
@@ -34,6 +35,8 @@ void doze_init(struct doze *doze, const struct device *device, uint16_t port)
 		doze->fd = rte_eth_dev_rx_intr_ctl_q_get_fd(port, 0);
 	else if (device->kind == DEVICE_AF_PACKET)
 		doze->fd = find_packet_socket(device->target);
+	else if (device->kind == DEVICE_AF_XDP)
+		doze->fd = xdp_find_socket();
 	else
 		doze->fd = -1;
 	prctl(PR_SET_TIMERSLACK, 1);

@@ -1,13 +1,13 @@
 /*
  * doze: how a worker sleeps until its port may have a frame.
  *
- * Drivers differ. Where one has a descriptor that is readable as long as a frame waits, the
- * worker sleeps on that. It is looked at as it stands, not for changes: a frame that came between
- * the last empty burst and the sleep ends the sleep at once, and nothing has to be armed.
- * Two drivers have one: tap gives it out as its receive queue's interrupt, af_packet's is its
- * socket. The others (memif masks the peer's doorbell, ring has none) can only be asked: the worker
- * naps, a bounded time, and receives again. rte_epoll_wait is not used: it counts
- * milliseconds and tells of changes only.
+ * Drivers differ. Where one has a descriptor that is readable as long as a frame waits, the worker
+ * sleeps on that. It is looked at as it stands, not for changes: a frame that came between the last
+ * empty burst and the sleep ends the sleep at once, and nothing has to be armed. Three drivers have
+ * one: tap gives it out as its receive queue's interrupt, af_packet's and af_xdp's is their socket.
+ * The others (memif masks the peer's doorbell, ring has none) can only be asked: the worker naps, a
+ * bounded time, and receives again. rte_epoll_wait is not used: it counts milliseconds and tells of
+ * changes only.
  *
  * Planes: init is setup, the rest is turn.
  */

@@ -178,7 +178,7 @@ static int find_link(struct dpdk *dpdk, struct tp_error *error)
 	if (link_usable(&dpdk->port->link))
 		return 0;
 	if (dpdk->port->link.gone)
-		return tp_fail(error, -ENODEV, "the interface of %s:%s was removed",
+		return tp_fail(error, -ENODEV, "the %s of %s:%s was removed", dpdk->port->link.gone,
 			       device_traits[device->kind].name, device->target);
 	if (restarts && dpdk->port->link.state == LINK_DOWN
 		    ? port_restart(dpdk->port, LINK_WAIT_NS)

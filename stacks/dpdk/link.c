@@ -158,9 +158,12 @@ static bool interface_is_there(const struct link *link)
 static void watch_interface(struct link *link, uint64_t now_ns)
 {
 	link->next_ns = now_ns + INTERFACE_PERIOD_NS;
-	if (interface_is_there(link))
+	if (!interface_is_there(link))
+		link->gone = "interface";
+	else if (!xdp_watch_holds(&link->xdp))
+		link->gone = "XDP program";
+	else
 		return;
-	link->gone = true;
 	link->next_ns = UINT64_MAX;
 	go_down(link);
 }
@@ -172,6 +175,8 @@ static void init_interface(struct link *link)
 		link->tun_fd = find_tun(link->device->target);
 	else
 		link->interface = if_nametoindex(link->device->target);
+	if (link->device->kind == DEVICE_AF_XDP)
+		xdp_watch_open(&link->xdp, (int)link->interface);
 	link->counted_up = true;
 	if (link->tun_fd < 0 && link->interface == 0)
 		link->next_ns = UINT64_MAX;
@@ -181,8 +186,11 @@ void link_init(struct link *link, const struct device *device, uint16_t port)
 {
 	const struct device_traits *traits = &device_traits[device->kind];
 
-	*link = (struct link){
-		.device = device, .port = port, .gated = traits->has_gate, .tun_fd = -1};
+	*link = (struct link){.device = device,
+			      .port = port,
+			      .gated = traits->has_gate,
+			      .tun_fd = -1,
+			      .xdp.fd = -1};
 	link->state = traits->has_link ? LINK_DOWN : LINK_UP;
 	if (!traits->has_link)
 		init_interface(link);
@@ -192,6 +200,7 @@ void link_fini(struct link *link)
 {
 	if (link->gated)
 		gate_lift();
+	xdp_watch_close(&link->xdp);
 	link->state = LINK_DOWN;
 }
 

@@ -8,6 +8,7 @@
  * Only in UP may a burst be made. The device is asked about once a millisecond. A device without a
  * link is UP as long as its network interface is there, which is looked at five times a second;
  * once it is removed the link is DOWN for good, for one made anew under the same name is another.
+ * So it is once af_xdp's program was taken off the interface, for no frame comes through any more.
  *
  * Planes: init and wait are setup, the rest is turn.
  */
@@ -16,6 +17,7 @@
 
 #include "stacks/dpdk/device.h"
 #include "stacks/dpdk/gate.h"
+#include "stacks/dpdk/xdp.h"
 
 #include <poll.h>
 #include <stdbool.h>
@@ -33,15 +35,16 @@ enum { LINK_WATCH_MAX = 8 };
 struct link {
 	enum link_state state;
 	bool gated;
-	bool gone; /* the interface was removed */
+	const char *gone; /* what of the device was removed, static; NULL: nothing */
 	uint16_t port;
 	const struct device *device; /* lent until fini */
 	uint64_t next_ns;	     /* when to ask again */
 	struct pollfd watch[LINK_WATCH_MAX];
 	unsigned watch_count;
-	unsigned interface; /* af_packet: its index; 0 otherwise */
-	int tun_fd;	    /* tap: one of the driver's descriptors of it (lent); -1 otherwise */
-	bool counted_up;    /* the last of the two that was counted */
+	unsigned interface;   /* af_packet, af_xdp: its index; 0 otherwise */
+	struct xdp_watch xdp; /* af_xdp: its program; fd -1 otherwise */
+	int tun_fd;	      /* tap: one of the driver's descriptors of it (lent); -1 otherwise */
+	bool counted_up;      /* the last of the two that was counted */
 	uint64_t ups;
 	uint64_t downs;
 };

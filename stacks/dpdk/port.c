@@ -5,6 +5,7 @@
 #include "stacks/dpdk/eal.h"
 #include "stacks/dpdk/memif.h"
 #include "stacks/dpdk/pair.h"
+#include "stacks/dpdk/xdp.h"
 
 #include <errno.h>
 #include <rte_dev.h>
@@ -13,39 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-	POOL_FRAMES = 4095, /* a power of two less one, as rte_mempool likes it */
-	POOL_CACHE = 256,
-	SAMPLE_PERIOD_NS = 1000 * 1000,
-};
-
-static struct {
-	struct rte_mempool *frames;
-	unsigned users;
-} pool;
-
-static int pool_acquire(struct tp_error *error)
-{
-	if (!pool.frames)
-		pool.frames = rte_pktmbuf_pool_create("weir_frames", POOL_FRAMES, POOL_CACHE, 0,
-						      RTE_PKTMBUF_HEADROOM + PORT_FRAME_MAX,
-						      SOCKET_ID_ANY);
-	if (!pool.frames)
-		return tp_fail(error, -rte_errno, "DPDK has no memory for %d frames (%s): %s",
-			       POOL_FRAMES, rte_strerror(rte_errno), eal_words());
-	pool.users++;
-	return 0;
-}
-
-static void pool_release(void)
-{
-	if (--pool.users > 0)
-		return;
-	/* every mbuf must have come back, or a frame was leaked */
-	ASSERT(rte_mempool_full(pool.frames));
-	rte_mempool_free(pool.frames);
-	pool.frames = NULL;
-}
+enum { SAMPLE_PERIOD_NS = 1000 * 1000 };
 
 /* A memif client tries for a while: the socket may be there before its server listens. */
 static int start_device(const struct port *port, uint64_t wait_ns)
@@ -69,7 +38,7 @@ static int start_port(struct port *port)
 
 	if (!failure)
 		failure = rte_eth_rx_queue_setup(port->id, 0, traits->rx_descriptors, 0, NULL,
-						 pool.frames);
+						 port->pool);
 	if (!failure)
 		failure = rte_eth_tx_queue_setup(port->id, 0, traits->tx_descriptors, 0, NULL);
 	return failure ? failure : start_device(port, MEMIF_WAIT_NS);
@@ -168,13 +137,13 @@ int port_open(struct port *port, const struct device *device, uint64_t nap_ns,
 	gate_lift();
 	failure = device_check(device, error);
 	if (!failure)
-		failure = pool_acquire(error);
+		failure = pool_acquire(&device_traits[device->kind], &port->pool, error);
 	if (failure)
 		return failure;
 	port->counters.mbuf_low = POOL_FRAMES;
 	failure = open_device(port, error);
 	if (failure)
-		pool_release();
+		pool_release(port->pool);
 	return failure;
 }
 
@@ -188,7 +157,7 @@ void port_close(struct port *port)
 	rte_eth_dev_stop(port->id);
 	detach(port);
 	gate_pass();
-	pool_release();
+	pool_release(port->pool);
 }
 
 bool port_restart(struct port *port, uint64_t wait_ns)
@@ -229,11 +198,11 @@ const uint8_t *port_linear(struct port *port, struct rte_mbuf *frame)
 
 bool port_refill(struct port *port)
 {
-	if (rte_pktmbuf_alloc_bulk(pool.frames, port->spare, PORT_BURST) == 0) {
+	if (rte_pktmbuf_alloc_bulk(port->pool, port->spare, PORT_BURST) == 0) {
 		port->spare_count = PORT_BURST;
 		return true;
 	}
-	port->spare[0] = rte_pktmbuf_alloc(pool.frames);
+	port->spare[0] = rte_pktmbuf_alloc(port->pool);
 	if (port->spare[0]) {
 		port->spare_count = 1;
 		return true;
@@ -274,7 +243,7 @@ void port_turn(struct port *port, uint64_t now_ns)
 	if (now_ns < port->sample_ns)
 		return;
 	port->sample_ns = now_ns + SAMPLE_PERIOD_NS;
-	available = rte_mempool_avail_count(pool.frames);
+	available = rte_mempool_avail_count(port->pool);
 	if (available < port->counters.mbuf_low)
 		port->counters.mbuf_low = available;
 }
@@ -291,5 +260,12 @@ uint64_t port_missed(const struct port *port)
 
 	if (rte_eth_stats_get(port->id, &stats) < 0)
 		return 0;
+	if (port->device.kind == DEVICE_AF_XDP && port->doze.fd >= 0)
+		stats.imissed = xdp_losses_of(port->doze.fd).frames; /* the driver's are a part */
 	return stats.imissed + stats.rx_nombuf;
+}
+
+uint64_t port_fill_empty(const struct port *port)
+{
+	return port->device.kind == DEVICE_AF_XDP ? xdp_losses_of(port->doze.fd).fill_empty : 0;
 }

@@ -3,8 +3,7 @@
  *
  * To send: take memory with port_frame, fill it, port_put it; full bursts leave at once, the rest
  * with port_send. What the device does not take stays in order and is offered again; when too much
- * waits, port_frame lends nothing until some has left. All ports of the process draw on one pool of
- * mbufs, made by the first and freed with the last.
+ * waits, port_frame lends nothing until some has left.
  *
  * Planes: open, close, restart and the sampled counters are setup and report; the rest is turn.
  */
@@ -14,6 +13,7 @@
 #include "stacks/dpdk/device.h"
 #include "stacks/dpdk/doze.h"
 #include "stacks/dpdk/link.h"
+#include "stacks/dpdk/pool.h"
 
 #include <rte_mbuf.h>
 #include <stdbool.h>
@@ -21,9 +21,9 @@
 
 enum {
 	PORT_BURST = 32,
-	PORT_WAITING_MAX = 256, /* frames that may wait for the device */
-	PORT_FRAME_MAX = 9216,	/* bytes of a frame that an mbuf holds in one piece */
-	PORT_NAME_MAX = 64,	/* RTE_DEV_NAME_MAX_LEN */
+	PORT_WAITING_MAX = 256,		 /* frames that may wait for the device */
+	PORT_FRAME_MAX = POOL_FRAME_MAX, /* bytes of a frame that an mbuf holds in one piece */
+	PORT_NAME_MAX = 64,		 /* RTE_DEV_NAME_MAX_LEN */
 };
 
 struct port_counters {
@@ -45,6 +45,7 @@ struct port {
 	uint16_t id;
 	uint16_t waiting_count;
 	uint16_t spare_count;
+	struct rte_mempool *pool;
 	struct link link;
 	struct doze doze;
 	struct rte_mbuf *waiting[PORT_WAITING_MAX]; /* to be sent, in order */
@@ -103,6 +104,9 @@ void port_sleep(struct port *port, uint64_t bound_ns);
 
 /* Frames that the device dropped for want of descriptors or mbufs. */
 uint64_t port_missed(const struct port *port);
+
+/* af_xdp: times that the kernel found no buffer of ours to receive into; 0 for others. */
+uint64_t port_fill_empty(const struct port *port);
 
 /* Fetches mbufs into the stash; whether it has one now. */
 bool port_refill(struct port *port);

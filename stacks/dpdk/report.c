@@ -58,6 +58,7 @@ unsigned dpdk_details(const struct tp *tp, struct tp_detail *details_out, unsign
 		{"port_frames_out", port->frames_out, TP_DETAIL_COUNT},
 		{"port_bytes_out", port->bytes_out, TP_DETAIL_COUNT},
 		{"port_missed", port_missed(dpdk->port), TP_DETAIL_COUNT},
+		{"port_fill_empty", port_fill_empty(dpdk->port), TP_DETAIL_COUNT},
 		{"port_tx_full", port->tx_full, TP_DETAIL_COUNT},
 		{"port_mbufs_short", port->mbufs_short, TP_DETAIL_COUNT},
 		{"port_mbuf_low_water", port->mbuf_low, TP_DETAIL_LEVEL},

@@ -200,7 +200,8 @@ bool dpdk_note_link(struct dpdk *dpdk, uint64_t now_ns)
 	if (__builtin_expect(dpdk->port->link.downs == dpdk->downs_seen, 1))
 		return false;
 	dpdk->downs_seen = dpdk->port->link.downs;
-	dpdk->base.device_gone = dpdk->port->link.gone;
+	dpdk->base.device_gone = dpdk->port->link.gone != NULL;
+	dpdk->base.gone_part = dpdk->port->link.gone;
 	lose_link(dpdk, now_ns);
 	return true;
 }

@@ -32,6 +32,7 @@ static void good_devices_are_read(void)
 		{"tap:weir0", DEVICE_TAP, "weir0"},
 		{"tap:abcdefghijklmno", DEVICE_TAP, "abcdefghijklmno"},
 		{"af_packet:eth0.1", DEVICE_AF_PACKET, "eth0.1"},
+		{"af_xdp:eth0", DEVICE_AF_XDP, "eth0"},
 		{"ring", DEVICE_RING, ""},
 	};
 
@@ -67,6 +68,9 @@ static void bad_devices_are_refused_in_words(void)
 		{"tap:a,mac=fixed", "no interface name"},
 		{"tap:..", "no interface name"},
 		{"af_packet", "needs INTERFACE: af_packet:INTERFACE"},
+		{"af_xdp:", "needs INTERFACE: af_xdp:INTERFACE"},
+		{"af_xpd", "did you mean 'af_xdp'"},
+		{"af_xdp:a,busy_budget=64", "no interface name"},
 		{"ring:", "takes nothing after it"},
 		{"ring:x", "takes nothing after it"},
 	};
@@ -197,6 +201,9 @@ static void interfaces_are_looked_at(void)
 	CU_ASSERT_EQUAL(device_parse("af_packet:weirnone0", true, &device, &error), 0);
 	CU_ASSERT_EQUAL(device_check(&device, &error), -ENODEV);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no interface 'weirnone0'"));
+	CU_ASSERT_EQUAL(device_parse("af_xdp:weirnone1", true, &device, &error), 0);
+	CU_ASSERT_EQUAL(device_check(&device, &error), -ENODEV);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no interface 'weirnone1'"));
 }
 
 /* Debian calls librte_net_af_packet.so's package librte-net-af-packet23. */
