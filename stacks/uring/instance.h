@@ -274,9 +274,6 @@ void ur_flush(struct tp *tp, struct tp_conn *conn);
 
 /* --- poll.c --- */
 
-/* What the completion of a request carries back that nobody asks about. */
-#define UR_NOBODY UINT64_MAX
-
 /* Queues what the connections have for the kernel. */
 void ur_serve_all(struct ur *ur);
 

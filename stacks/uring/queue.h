@@ -24,6 +24,9 @@
 #define IORING_NOTIF_USAGE_ZC_COPIED (1U << 31)
 #endif
 
+/* What the completion of a request carries back that nobody asks about. */
+#define UR_NOBODY UINT64_MAX
+
 /* Room for completions, as a multiple of that for requests: multishots post many for one. */
 enum { UR_COMPLETIONS_AN_ENTRY = 4 };
 
