@@ -79,8 +79,10 @@ struct ur_conn {
 	bool lacked;	   /* the pool had no buffer for it */
 	bool watched;	   /* the kernel is asked to tell of an error, for nothing else would */
 
-	/* The ring holds in this order: bytes sent but still held by the kernel (zero copy), bytes
-	 * in flight, bytes that were flushed, bytes that are only marked. */
+	/*
+	 * The ring holds in this order: bytes sent but still held by the kernel (zero copy), bytes
+	 * in flight, bytes that were flushed, bytes that are only marked.
+	 */
 	struct ring send;
 	uint32_t held_bytes;
 	uint32_t flight_bytes;

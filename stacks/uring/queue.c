@@ -98,8 +98,10 @@ int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct
 			"uring: this kernel's io_uring is too old; use 5.19 or newer, or the "
 			"stack 'epoll'");
 	}
-	/* Spares a look-up of the descriptor in each call; where the host lacks it, nothing else
-	 * changes. */
+	/*
+	 * Spares a look-up of the descriptor in each call; where the host lacks it, nothing else
+	 * changes.
+	 */
 	queue->is_open = true;
 	queue->registered = io_uring_register_ring_fd(&queue->ring) == 1;
 	queue->syscalls++;
