@@ -22,7 +22,7 @@
 /* A request's id: behind the length, and with it, what is kept of a request in pieces. */
 enum { ID_AT = FRAME_LENGTH_BYTES, ID_BYTES = 8, KEPT_BYTES = ID_AT + ID_BYTES };
 
-enum kind { ACCEPT, RECV, SEND, CLOSE, CANCEL, NOBODY };
+enum kind { ACCEPT, RECV, SEND, CLOSE, CANCEL };
 
 struct bare_conn {
 	int fd;		       /* -1: closed, or about to be */
@@ -302,7 +302,7 @@ static void dispatch(struct bare *bare, const struct io_uring_cqe *cqe, uint64_t
 	enum kind kind = (enum kind)(cqe->user_data >> 56);
 	struct bare_conn *conn;
 
-	if (kind == NOBODY)
+	if (cqe->user_data == UR_NOBODY)
 		return;
 	if (kind == ACCEPT) {
 		accept_done(bare, cqe, now_ns);
@@ -508,7 +508,7 @@ static void bare_close(struct bare *bare)
 
 	if (sqe) {
 		io_uring_prep_cancel64(sqe, (uint64_t)ACCEPT << 56, 0);
-		io_uring_sqe_set_data64(sqe, (uint64_t)NOBODY << 56);
+		io_uring_sqe_set_data64(sqe, UR_NOBODY);
 	}
 	for (uint32_t i = 0; i < bare->conns.fresh; i++) {
 		struct bare_conn *conn = slab_at(&bare->conns, i);

@@ -79,8 +79,10 @@ struct ur_conn {
 	bool lacked;	   /* the pool had no buffer for it */
 	bool watched;	   /* the kernel is asked to tell of an error, for nothing else would */
 
-	/* The ring holds in this order: bytes sent but still held by the kernel (zero copy), bytes
-	 * in flight, bytes that were flushed, bytes that are only marked. */
+	/*
+	 * The ring holds in this order: bytes sent but still held by the kernel (zero copy), bytes
+	 * in flight, bytes that were flushed, bytes that are only marked.
+	 */
 	struct ring send;
 	uint32_t held_bytes;
 	uint32_t flight_bytes;
@@ -273,9 +275,6 @@ void ur_commit(struct tp *tp, struct tp_conn *conn, size_t bytes);
 void ur_flush(struct tp *tp, struct tp_conn *conn);
 
 /* --- poll.c --- */
-
-/* What the completion of a request carries back that nobody asks about. */
-#define UR_NOBODY UINT64_MAX
 
 /* Queues what the connections have for the kernel. */
 void ur_serve_all(struct ur *ur);

@@ -37,6 +37,7 @@ static bool has_zero_copy_reports(struct ur_queue *queue)
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return false;
 	io_uring_prep_send_zc(sqe, ends[0], "", 1, MSG_DONTWAIT, IORING_SEND_ZC_REPORT_USAGE);
+	io_uring_sqe_set_data64(sqe, UR_NOBODY);
 	if (io_uring_submit_and_wait(&queue->ring, 1) == 1)
 		while (io_uring_peek_cqe(&queue->ring, &cqe) == 0) {
 			knows = cqe->flags & IORING_CQE_F_NOTIF ? knows : cqe->res != -EINVAL;
@@ -99,7 +100,7 @@ static int look(struct ur_abilities *abilities_out, struct tp_error *error)
 
 int ur_probe(struct tp_feature *features_out, unsigned room, struct tp_error *error)
 {
-	struct ur_abilities found;
+	struct ur_abilities found = {0};
 	int code = look(&found, error);
 	const struct tp_feature features[] = {
 		{"defer-taskrun", found.defer_taskrun,

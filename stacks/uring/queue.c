@@ -98,8 +98,10 @@ int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct
 			"uring: this kernel's io_uring is too old; use 5.19 or newer, or the "
 			"stack 'epoll'");
 	}
-	/* Spares a look-up of the descriptor in each call; where the host lacks it, nothing else
-	 * changes. */
+	/*
+	 * Spares a look-up of the descriptor in each call; where the host lacks it, nothing else
+	 * changes.
+	 */
 	queue->is_open = true;
 	queue->registered = io_uring_register_ring_fd(&queue->ring) == 1;
 	queue->syscalls++;
@@ -128,6 +130,8 @@ static unsigned publish(struct io_uring *ring)
 static void enter(struct ur_queue *queue, unsigned submit, unsigned complete, unsigned flags,
 		  struct __kernel_timespec *timeout)
 {
+	int result;
+
 	struct io_uring_getevents_arg argument = {.ts = (uint64_t)(uintptr_t)timeout};
 	struct io_uring *ring = &queue->ring;
 
@@ -138,9 +142,10 @@ static void enter(struct ur_queue *queue, unsigned submit, unsigned complete, un
 	 * Whatever it answers (time is up, a signal, no memory now, completions to collect first)
 	 * leads to the same: look at the completions, and hand over the rest next time.
 	 */
-	io_uring_enter2((unsigned)ring->enter_ring_fd, submit, complete,
-			flags | IORING_ENTER_EXT_ARG, (sigset_t *)(void *)&argument,
-			sizeof(argument));
+	result = io_uring_enter2((unsigned)ring->enter_ring_fd, submit, complete,
+				 flags | IORING_ENTER_EXT_ARG, (sigset_t *)(void *)&argument,
+				 sizeof(argument));
+	queue->unsettled = result < 0 ? result != -ETIME : (unsigned)result != submit;
 }
 
 /* What a call has to do for requests that wait: with SQPOLL only wake the kernel's thread. */
@@ -167,20 +172,38 @@ void ur_queue_submit(struct ur_queue *queue)
 	enter(queue, submit, 0, flags, NULL);
 }
 
+/*
+ * The kernel says that it has work of ours, and takes that back when it begins to do it; what the
+ * work itself adds, the next link of a chain, is said again and done in the same go, and then the
+ * word stands although nothing is left. So it is taken back here, before the call that does all
+ * that was there by now; what comes later is said anew.
+ */
+static void clear_taskrun(struct io_uring *ring, unsigned state)
+{
+	if (state & IORING_SQ_TASKRUN)
+		__atomic_and_fetch(ring->sq.kflags, ~IORING_SQ_TASKRUN, __ATOMIC_SEQ_CST);
+}
+
 void ur_queue_enter(struct ur_queue *queue, uint64_t wait_ns)
 {
 	struct __kernel_timespec timeout = {
 		.tv_sec = (long long)(wait_ns / CLOCK_SECOND_NS),
 		.tv_nsec = (long long)(wait_ns % CLOCK_SECOND_NS),
 	};
+	unsigned complete = wait_ns > 0;
 	unsigned submit, flags, state;
 
 	flags = submit_flags(&queue->ring, publish(&queue->ring), &submit);
 	state = IO_URING_READ_ONCE(*queue->ring.sq.kflags);
 	queue->cq_overflows += (state & IORING_SQ_CQ_OVERFLOW) != 0;
-	if (wait_ns == 0 && submit == 0 && flags == 0 &&
+	if (wait_ns == 0 && submit == 0 && flags == 0 && !queue->unsettled &&
 	    !(state & (IORING_SQ_CQ_OVERFLOW | IORING_SQ_TASKRUN)))
 		return;
-	enter(queue, submit, wait_ns > 0, flags | IORING_ENTER_GETEVENTS,
+	clear_taskrun(&queue->ring, state);
+	/* with no time to wait, so that a link that cannot go on is left to itself */
+	if (wait_ns == 0 && queue->ring.flags & IORING_SETUP_DEFER_TASKRUN)
+		complete = queue->expected;
+	queue->expected = 0;
+	enter(queue, submit, complete, flags | IORING_ENTER_GETEVENTS,
 	      wait_ns == TP_WAIT_FOREVER ? NULL : &timeout);
 }

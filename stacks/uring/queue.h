@@ -24,13 +24,18 @@
 #define IORING_NOTIF_USAGE_ZC_COPIED (1U << 31)
 #endif
 
+/* What the completion of a request carries back that nobody asks about. */
+#define UR_NOBODY UINT64_MAX
+
 /* Room for completions, as a multiple of that for requests: multishots post many for one. */
 enum { UR_COMPLETIONS_AN_ENTRY = 4 };
 
 struct ur_queue {
 	struct io_uring ring;
 	bool is_open;
+	bool unsettled;		/* the last call did not come to look for work of ours */
 	bool registered;	/* the ring's descriptor is, with this thread */
+	unsigned expected;	/* completions that a chain queued needs to be worked to its end */
 	uint64_t syscalls;	/* made here */
 	uint64_t extra_submits; /* hand-overs in the middle of a turn, for want of room */
 	uint64_t cq_overflows;	/* times that completions were found waiting for room */
@@ -58,6 +63,16 @@ void ur_queue_submit(struct ur_queue *queue);
 static inline bool ur_queue_has_work(const struct ur_queue *queue)
 {
 	return !(queue->ring.flags & IORING_SETUP_SQPOLL) && io_uring_sq_ready(&queue->ring) > 0;
+}
+
+/*
+ * Deferred completions are worked out round by round, and each link of a chain takes a round: so
+ * the next enter has to ask for as many completions as `count` requests queued will bring, or the
+ * chain would go on by one link a call.
+ */
+static inline void ur_queue_expect(struct ur_queue *queue, unsigned count)
+{
+	queue->expected += count;
 }
 
 /*

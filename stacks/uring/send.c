@@ -108,6 +108,7 @@ static void extend_chain(struct ur *ur, struct ur_conn *conn, uint32_t bytes)
 		return;
 	sqe = io_uring_get_sqe(&ur->queue.ring);
 	before->flags |= IOSQE_IO_LINK;
+	ur_queue_expect(&ur->queue, conn->flight_sends == 1 ? 2 : 1);
 	ur->details.chained_sends++;
 	queue_send(ur, conn, sqe, bytes);
 }

@@ -342,8 +342,10 @@ const struct tp_ops uring_ops = {
 	.families = 1 << TP_IPV4 | 1 << TP_IPV6 | 1 << TP_UNIX,
 	.options = options,
 	.option_count = UR_OPTION_COUNT,
-	/* copied_bytes stays unknown, as with epoll and for its reason: the kernel's copies are not
-	 * ours to count. What we copy ourselves is the detail copied_unread_bytes. */
+	/*
+	 * copied_bytes stays unknown, as with epoll and for its reason: the kernel's copies are not
+	 * ours to count. What we copy ourselves is the detail copied_unread_bytes.
+	 */
 	.counters_known = TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) |
 			  TP_KNOWS(wait_ns) | TP_KNOWS(wakeups) | TP_KNOWS(accepted) |
 			  TP_KNOWS(accepts_refused) | TP_KNOWS(connected) | TP_KNOWS(closed) |

@@ -15,8 +15,10 @@
 
 enum { FILTER_LACKS = 77 }; /* the child could not set its filter */
 
-/* From here on the system call `number` fails with `error_number`; false if the host has no such
- * filters. */
+/*
+ * From here on the system call `number` fails with `error_number`; false if the host has no such
+ * filters.
+ */
 static bool forbid(unsigned number, unsigned error_number)
 {
 	struct sock_filter rules[] = {
