@@ -45,6 +45,12 @@ uint16_t bench_port(void)
 
 bool bench_open(struct bench *bench, uint32_t conn_max)
 {
+	return bench_open_with(bench, conn_max, BENCH_OPTIONS);
+}
+
+bool bench_open_with(struct bench *bench, uint32_t conn_max, const char *options)
+{
+	uint64_t values[TP_OPTIONS_MAX];
 	struct tp_config config = {
 		.limits = {.conn_max = conn_max,
 			   .recv_bytes = RING_BYTES,
@@ -52,6 +58,7 @@ bool bench_open(struct bench *bench, uint32_t conn_max)
 		.device = "",
 		.cpu = -1,
 		.workers = 1,
+		.options = values,
 	};
 	struct tp_error error;
 	int status;
@@ -59,7 +66,9 @@ bool bench_open(struct bench *bench, uint32_t conn_max)
 	clock_start();
 	memset(bench, 0, sizeof(*bench));
 	bench->addr = (struct tp_addr){.ip = INADDR_LOOPBACK, .port = bench_port()};
-	status = epoll_ops.open(&config, &bench->tp, &error);
+	status = tp_options_parse(&epoll_ops, options, values, &error);
+	if (status == 0)
+		status = epoll_ops.open(&config, &bench->tp, &error);
 	if (status == 0) {
 		status = epoll_ops.listen(bench->tp, &bench->addr, &error);
 		if (status < 0)

@@ -41,9 +41,12 @@ uint16_t bench_port(void);
 
 /*
  * Opens an instance for `conn_max` connections of small rings (4 KiB) and listens; false (and a
- * failed assertion) if not.
+ * failed assertion) if not. It is told what the build says (BENCH_OPTIONS).
  */
 bool bench_open(struct bench *bench, uint32_t conn_max);
+
+/* The same, told `options` as they are written behind a stack's name. */
+bool bench_open_with(struct bench *bench, uint32_t conn_max, const char *options);
 
 /* Opens for 4 connections and joins one; false (and a failed assertion) if not. */
 bool bench_open_joined(struct bench *bench, struct bench_conn **conn_out, int *fd_out);
