@@ -115,7 +115,8 @@ int stack_resolve_endpoint(const struct stack_options *options, struct flags *fl
 
 /*
  * Whether the process may have the descriptors of `connections` in all and of `files` that are to
- * be open beside them; raises its hard limit where that is allowed. 0; -EMFILE with `error` naming the number needed and the limit.
+ * be open beside them; raises its hard limit where that is allowed. 0; -EMFILE with `error` naming
+ * the number needed and the limit.
  */
 int stack_check_descriptors(const struct stack_options *options, bool server, uint64_t connections,
 			    unsigned files, struct tp_error *error);

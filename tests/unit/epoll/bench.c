@@ -44,7 +44,7 @@ uint16_t bench_port(void)
 
 bool bench_open(struct bench *bench, uint32_t conn_max)
 {
-	return bench_open_with(bench, conn_max, "");
+	return bench_open_with(bench, conn_max, BENCH_OPTIONS);
 }
 
 bool bench_open_with(struct bench *bench, uint32_t conn_max, const char *options)

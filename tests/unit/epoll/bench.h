@@ -16,6 +16,9 @@
 #include "stacks/epoll/epoll.h"
 #define BENCH_OPS epoll_ops
 #endif
+#ifndef BENCH_OPTIONS
+#define BENCH_OPTIONS ""
+#endif
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,11 +51,11 @@ uint16_t bench_port(void);
 
 /*
  * Opens an instance for `conn_max` connections of small rings (4 KiB) and listens; false (and a
- * failed assertion) if not.
+ * failed assertion) if not. It is told what the build says (BENCH_OPTIONS).
  */
 bool bench_open(struct bench *bench, uint32_t conn_max);
 
-/* The same with options as they are written behind a stack's name. */
+/* The same, told `options` as they are written behind a stack's name. */
 bool bench_open_with(struct bench *bench, uint32_t conn_max, const char *options);
 
 /* Opens for 4 connections and joins one; false (and a failed assertion) if not. */

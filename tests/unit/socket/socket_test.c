@@ -164,6 +164,28 @@ static void own_process_is_named(void)
 	close(fd);
 }
 
+static void ipv6_holder_is_named_and_ipv4_left_free(void)
+{
+	struct tp_addr four = next_addr(), six = {.family = TP_IPV6, .port = four.port};
+	struct tp_error error = {{0}};
+	char who[32];
+	int fd, other;
+
+	six.ip6[15] = 1;
+	fd = socket_listen(&six, settings_of(false), &calls, &error);
+	if (fd == -EAFNOSUPPORT || fd == -EADDRNOTAVAIL) {
+		suite_skip("this host has no IPv6 on loopback");
+		return;
+	}
+	CU_ASSERT_EQUAL(socket_listen(&six, settings_of(false), &calls, &error), -EADDRINUSE);
+	snprintf(who, sizeof(who), "(pid %d)", (int)getpid());
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, who));
+	other = socket_listen(&four, settings_of(false), &calls, &error);
+	CU_ASSERT_TRUE(fd >= 0 && other >= 0);
+	close(other);
+	close(fd);
+}
+
 static void freed_address_can_be_taken_again(void)
 {
 	struct tp_addr addr = next_addr();
@@ -269,6 +291,8 @@ static const struct suite_test tests[] = {
 	{"a holder that only binds is said not to be found",
 	 holder_that_only_binds_cannot_be_found},
 	{"an address that this process holds names this process", own_process_is_named},
+	{"an IPv6 address names its holder and leaves the port free for IPv4",
+	 ipv6_holder_is_named_and_ipv4_left_free},
 	{"an address that was given up can be taken again", freed_address_can_be_taken_again},
 	{"workers may listen on one address at the same moment", workers_may_listen_at_once},
 	{"an address of no interface here says so", foreign_address_says_why},
