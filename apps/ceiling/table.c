@@ -62,7 +62,9 @@ static void print_legend(const struct share_cell *cells, unsigned count, FILE *t
 	fprintf(to, "\nMedians; shares are of pairs measured one after the other, with their least "
 		    "and greatest. Of CPU:\nthe bare echo's busy time a request over the "
 		    "pipeline's.\n");
-	if (pairs > 0)
+	if (pairs == 1)
+		fprintf(to, "One pair has no range: how sure a share is needs more runs.\n");
+	if (pairs > 1)
 		fprintf(to, "%u pairs: such a range holds the true median with %.0f %%.\n", pairs,
 			100 * coverage(pairs));
 	if (saturated)

@@ -62,7 +62,8 @@ int verb_run(int argc, char **argv)
 		{.name = "set",
 		 .kind = &flag_override,
 		 .value = &options,
-		 .about = "override a value of the experiment; a factor gets this one level"},
+		 .about = "override a value of the experiment; a factor gets this one level, or "
+			  "those of a list [...]"},
 		{.name = "dry-run",
 		 .kind = &flag_switch,
 		 .value = &options.conduct.dry_run,

@@ -161,6 +161,9 @@ def check_sample(result, plan_sample):
     assert result["other_busy_cpus"] >= 0
     assert "can_block" in result["capabilities"], result["capabilities"]
     assert "migrations" in result["server"]
+    assert result["server"]["voluntary_switches"] > 0  # of the worker, which blocks
+    assert result["server"]["net_rx_softirqs_per_request"] is not None
+    assert result["cell"]["client_stack"] == "epoll@loopback" and result["cell"]["bare"] is False
     assert result["cell"]["wait"] == "block" and result["cell"]["depth"] == 4
     assert not set(result["pins"]["server_cpus"]) & set(result["pins"]["client_cpus"])
     for part in (result, result["server"], result["client"], result["cell"], result["latency_us"]):
@@ -345,6 +348,65 @@ def dry_run(bench):
     assert bench.made() == [] and not os.path.exists(os.path.join(bench.folder, "lock"))
 
 
+def listed_levels(bench):
+    """A list on the command line makes a factor; a size may have its unit."""
+    outcome = bench.run(bench.experiment(), "--dry-run", "--set", "delivery=coalesce",
+                        "--set", 'request_bytes=["1KiB", 16]',
+                        "--set", 'stack=["epoll@loopback","epoll@unix"]')
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.count("--request-bytes 1024 ") == 2, outcome.stdout
+    assert outcome.stdout.count(" --listen unix:/tmp/weir-run-PID-XXXXXX/s0") == 2, outcome.stdout
+    assert " coalesce.d4.q1024.epoll@unix\n" in outcome.stdout, outcome.stdout
+
+
+def unix_socket(bench):
+    """Server and client meet on a socket file of the sample's own, which is gone afterwards."""
+    fixed = {"stack": "epoll@unix", "connections": 2, "client_wait": "spin"}
+    with bench.start(bench.experiment(fixed=fixed, factors={"wait": ["block"]})) as runner:
+        bench.await_measuring("s0001")
+        ground = f"/tmp/{grounds_of(runner.pid)[0]}"
+        assert os.listdir(ground) == ["s0001.sock"], os.listdir(ground)
+        stdout, stderr = runner.communicate(timeout=DEADLINE_S)
+    assert runner.returncode == 0, stdout + stderr
+    assert not os.path.exists(ground)
+    path = stdout.splitlines()[-1][len("results: "):]
+    result = read_results(path)[0]
+    assert result["valid"] and result["completed"] > 0, result
+    assert result["cell"]["wait"] == "block" and result["cell"]["client_wait"] == "spin", result["cell"]
+    assert ready_of(bench.sample_file("s0001", "server.log"))["held_cpus"] == result["pins"]["server_cpus"]
+
+
+def stacks_of(bench):
+    """(built, sleeping): the names of the stacks that this build has, and of those that can sleep."""
+    outcome = subprocess.run([bench.weir, "stacks", "--json"], capture_output=True, check=True)
+    stacks = [stack for stack in json.loads(outcome.stdout)["stacks"] if stack["built"]]
+    sleeping = [stack["name"] for stack in stacks if "can_block" in stack["capabilities"]]
+    return [stack["name"] for stack in stacks], sleeping
+
+
+def known_experiments(bench):
+    """Each is planned whole, but for stacks that this build has not or that never sleep in it."""
+    built, sleeping = stacks_of(bench)
+    folders = os.path.join(ROOT, "experiments")
+    names = [name for name in sorted(os.listdir(folders)) if os.path.isdir(os.path.join(folders, name))]
+    assert "first-look" in names
+    for name in names:
+        experiment = read_json(folders, name, "experiment.json")
+        assert experiment["name"] == name
+        assert os.path.exists(os.path.join(folders, name, "README.md"))
+        usable = sleeping if {"block", "adaptive:50us"} & set(experiment["factors"].get("wait", [])) else built
+        stacks = [one for one in experiment["factors"]["stack"] if one.split("@")[0] in usable]
+        lacking = len(stacks) < len(experiment["factors"]["stack"])
+        chosen = ["--set", f"stack={json.dumps(stacks)}"] if lacking else []
+        outcome = bench.run(os.path.join(folders, name), "--dry-run", *chosen)
+        assert outcome.returncode == 0, (name, outcome.stderr)
+        cells = 1
+        for factor, levels in experiment["factors"].items():
+            cells *= len(stacks if factor == "stack" else levels)
+        said = f"{cells * experiment['runs']} samples, about "
+        assert "excludes" in experiment or said in outcome.stdout, (name, outcome.stdout[-200:])
+
+
 def full_disk(bench):
     if os.geteuid() != 0:
         raise Skip("only root may mount a small file system")
@@ -440,6 +502,8 @@ def report_follows(bench):
     if "packages are missing" in made.stderr:
         raise Skip(made.stderr.strip())
     assert os.path.exists(os.path.join(results_path(made), "report.html")), made.stderr
+    assert "\nwhether depth 2 serves more than depth 1 cannot be said: no interval" in made.stdout, made.stdout
+    assert "\nIt rests on 2 valid samples of 2" in made.stdout, made.stdout
     check_hashes(results_path(made))
 
 
@@ -491,6 +555,9 @@ TESTS = (
     ("a malformed experiment is refused by file, line and column", malformed),
     ("a wrong command line is refused with what was meant", wrong_command_line),
     ("a dry run prints the plan and leaves nothing", dry_run),
+    ("a list on the command line makes a factor, and a size may have its unit", listed_levels),
+    ("server and client meet on a Unix socket that is gone afterwards", unix_socket),
+    ("every experiment of the repository is planned whole", known_experiments),
     ("a full disk ends the run and leaves nothing that reads as whole", full_disk),
     ("a report follows if it can, and its lack is said loudly", report_follows),
     ("without --output results go to the repository", default_output),

@@ -1,0 +1,136 @@
+"""The two sentences of a run, short labels, and marks on a ratio's axis."""
+
+import math
+import tempfile
+import unittest
+from pathlib import Path
+
+from analysis import canvas, render
+from analysis.aggregate import aggregate
+from analysis.headline import headline
+from analysis.labels import short
+from analysis.load import load_result
+from result_fixture import cell_of, write_result
+
+CELLS = [cell_of(stack, "immediate", 1) for stack in ("epoll@loopback", "dpdk@memif")]
+
+
+def loaded(change=None, **options):
+    """(Result, Aggregate) of a synthetic run."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = load_result(write_result(Path(folder) / "run", change, **options))
+    return result, aggregate(result)
+
+
+def rates_of(table):
+    """A change that gives the samples of each stack these rates, run by run."""
+
+    def change(result, client):
+        rate = table[result["cell"]["stack"]][result["run"]]
+        result["effective_rps"] = client["effective_rps"] = rate
+
+    return change
+
+
+class Headline(unittest.TestCase):
+    def test_two_factors(self):
+        """the first two factors that vary have a sentence each, with interval and place"""
+        first, second = headline(*loaded(runs=3))
+        self.assertIn("dpdk@memif serves more than epoll@loopback in 6 of 6 comparisons", first)
+        self.assertRegex(first, r"at most [0-9.]+ x \(.* at depth \d+, 95 % CI [0-9.]+ to [0-9.]+;")
+        self.assertRegex(second, r"^coalesce serves more than immediate in \d of 6 comparisons")
+        self.assertNotIn("depth 8 serves", second)
+
+    def test_one_factor(self):
+        """where one factor varies the second sentence says what the first rests on"""
+        table = {"epoll@loopback": [100.0, 101.0, 102.0], "dpdk@memif": [50.0, 51.0, 50.5]}
+        first, second = headline(*loaded(rates_of(table), cells=CELLS))
+        self.assertRegex(first, r"^dpdk@memif serves less than epoll@loopback 0\.50 x \(")
+        self.assertEqual(second, "It rests on 6 valid samples of 6.")
+
+    def test_not_told_apart(self):
+        """what the interval does not carry is not claimed"""
+        table = {"epoll@loopback": [90.0, 100.0, 110.0], "dpdk@memif": [91.0, 102.0, 111.0]}
+        first, _ = headline(*loaded(rates_of(table), cells=CELLS))
+        expected = "dpdk@memif cannot be told apart from epoll@loopback in any of 1 comparison."
+        self.assertEqual(first, expected)
+
+    def test_one_run(self):
+        """without intervals nothing is said of more or less"""
+        first, _ = headline(*loaded(cells=CELLS, runs=1))
+        self.assertIn("whether dpdk@memif serves more than epoll@loopback cannot be said", first)
+
+    def test_saturated(self):
+        """a client at its limit is said in the second sentence"""
+
+        def saturate(result, client):
+            result["client"]["saturated"] = result["cell"]["stack"] == "dpdk@memif"
+
+        _, second = headline(*loaded(saturate, cells=CELLS))
+        self.assertIn("in 3 of 6 valid samples the client was at its limit", second)
+
+    def test_nothing_to_compare(self):
+        """one cell alone is told with its rates"""
+        first, _ = headline(*loaded(cells=CELLS[:1]))
+        self.assertRegex(first, r"^Nothing was compared: 1 cell measured [\d,]+ to [\d,]+ req")
+
+    def test_nothing_valid(self):
+        """a run without a valid sample leaves the question open"""
+
+        def invalidate(result, client):
+            result.update(valid=False, invalid_reasons=["the server died"])
+
+        expected = ["No sample of 6 is valid, so the question stays open."]
+        self.assertEqual(headline(*loaded(invalidate, cells=CELLS)), expected)
+
+
+class Labels(unittest.TestCase):
+    def test_short(self):
+        """a level takes a few letters, and the client's is told from the server's"""
+        stacks = ["epoll@loopback", "uring@loopback,sqpoll=on"]
+        self.assertEqual(short("stack", stacks[0], stacks), "epoll")
+        self.assertEqual(short("stack", stacks[1], stacks), "uring sqpoll=on")
+        self.assertEqual(short("client_stack", stacks[0], stacks), "client epoll")
+        self.assertEqual(short("client_wait", "spin", ["spin", "block"]), "client spin")
+        self.assertEqual(short("wait", "adaptive:50us", []), "adaptive:50us")
+        self.assertEqual(short("depth", 8, [1, 8]), "d8")
+        self.assertEqual(short("bare", True, [True, False]), "bare")
+        self.assertEqual(short("bare", False, [True, False]), "pipeline")
+        self.assertEqual(short("delivery", None, [None, "coalesce"]), "no delivery")
+
+    def test_device_kept(self):
+        """a device stays where the stack alone would not tell two levels apart"""
+        stacks = ["epoll@loopback", "epoll@unix", "uring@unix"]
+        shown = [short("stack", stack, stacks) for stack in stacks]
+        self.assertEqual(shown, stacks)
+
+
+class Ticks(unittest.TestCase):
+    def test_apart(self):
+        """marks on a ratio's axis keep apart, and 1 is among them where it is in sight"""
+        for low, high in ((0.87, 1.2), (0.8, 2.6), (0.87, 21), (0.02, 60), (0.5, 700), (0.99, 1.01)):
+            ticks = canvas.ratio_ticks(low, high)
+            self.assertIn(1, ticks)
+            room = canvas.RATIO_GAP * math.log(high / low)
+            for before, after in zip(ticks, ticks[1:]):
+                self.assertGreaterEqual(math.log(after / before), 0.999 * room, (low, high, ticks))
+
+
+class Kernel(unittest.TestCase):
+    def test_table(self):
+        """what was counted per request is in the csv and in the text, unknown with its reason"""
+
+        def count(result, client):
+            result["server"]["wakeups_per_request"] = 0.25
+            result["server"]["net_rx_softirqs_per_request"] = None
+            result["server"]["net_rx_softirqs_per_request_reason"] = "no such table"
+
+        result, found = loaded(count, cells=CELLS)
+        text = render.text_bytes(result, found).decode().split("What the kernel was asked for:")[1]
+        self.assertIn("wake-ups/req", text)
+        self.assertIn("0.2500", text)
+        self.assertIn("n/a (no such table)", text)
+        rows = render.csv_bytes(found).decode().splitlines()
+        names = rows[0].split(",")
+        self.assertEqual(rows[1].split(",")[names.index("wakeups_per_request")], "0.25")
+        self.assertEqual(rows[1].split(",")[names.index("net_rx_softirqs_per_request")], "")
