@@ -361,7 +361,7 @@ def listed_levels(bench):
 
 def unix_socket(bench):
     """Server and client meet on a socket file of the sample's own, which is gone afterwards."""
-    fixed = {"stack": "epoll@unix", "connections": 2, "client_wait": "spin"}
+    fixed = {"stack": "epoll@unix", "connections": 2, "client_wait": "adaptive:50us"}
     with bench.start(bench.experiment(fixed=fixed, factors={"wait": ["block"]})) as runner:
         bench.await_measuring("s0001")
         ground = f"/tmp/{grounds_of(runner.pid)[0]}"
@@ -372,7 +372,7 @@ def unix_socket(bench):
     path = stdout.splitlines()[-1][len("results: "):]
     result = read_results(path)[0]
     assert result["valid"] and result["completed"] > 0, result
-    assert result["cell"]["wait"] == "block" and result["cell"]["client_wait"] == "spin", result["cell"]
+    assert result["cell"]["wait"] == "block" and result["cell"]["client_wait"] == "adaptive:50us", result["cell"]
     assert ready_of(bench.sample_file("s0001", "server.log"))["held_cpus"] == result["pins"]["server_cpus"]
 
 
