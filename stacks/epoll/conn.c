@@ -100,10 +100,13 @@ void ep_conn_note(struct ep *ep, struct ep_conn *conn, uint16_t bits)
 		list_push(&ep->pending, &conn->pending);
 }
 
-/* A descriptor that is closed leaves the epoll set with it, so nothing is to be removed there. */
+/*
+ * A descriptor that is closed leaves the epoll set with it, so nothing is to be removed there. What
+ * broke on our side alone is reset: an orderly end would tell the peer that it has everything.
+ */
 void ep_conn_retire(struct ep *ep, struct ep_conn *conn, enum tp_reason reason)
 {
-	if (reason == TP_ABORTED) {
+	if (reason != TP_DONE && reason != TP_RESET && reason != TP_REFUSED) {
 		socket_reset(conn->fd, &ep->counters.syscalls);
 	} else {
 		close(conn->fd);
@@ -276,15 +279,22 @@ static void sent(struct ep *ep, struct ep_conn *conn, uint32_t bytes)
 	offer_room(ep, conn);
 }
 
-static ssize_t send_spans(int fd, struct span spans[2], unsigned count)
+/* One gathered send; a signal promises no event, so what it interrupted is tried again. */
+static ssize_t send_spans(struct ep *ep, int fd, struct span spans[2], unsigned count)
 {
 	struct iovec pieces[2] = {{(void *)spans[0].base, spans[0].bytes},
 				  {(void *)spans[1].base, spans[1].bytes}};
 	struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+	ssize_t bytes;
 
-	if (count == 1)
-		return send(fd, spans[0].base, spans[0].bytes, MSG_NOSIGNAL);
-	return sendmsg(fd, &message, MSG_NOSIGNAL);
+	do {
+		ep->counters.syscalls++;
+		if (count == 1)
+			bytes = send(fd, spans[0].base, spans[0].bytes, MSG_NOSIGNAL);
+		else
+			bytes = sendmsg(fd, &message, MSG_NOSIGNAL);
+	} while (bytes < 0 && errno == EINTR);
+	return bytes;
 }
 
 /*
@@ -306,8 +316,7 @@ void ep_conn_send(struct ep *ep, struct ep_conn *conn)
 	ssize_t bytes;
 
 	if (offered > 0) {
-		bytes = send_spans(conn->fd, spans, ring_spans(&conn->send, 0, offered, spans));
-		ep->counters.syscalls++;
+		bytes = send_spans(ep, conn->fd, spans, ring_spans(&conn->send, 0, offered, spans));
 		if (bytes < 0 && errno != EAGAIN) {
 			ep_conn_retire(ep, conn, socket_reason(errno));
 			return;

@@ -152,15 +152,19 @@ void ur_conn_note(struct ur *ur, struct ur_conn *conn, uint16_t bits)
 		list_push(&ur->pending, &conn->pending);
 }
 
+/*
+ * What broke on our side alone is reset: an orderly end would tell the peer that it has everything.
+ */
 void ur_conn_retire(struct ur *ur, struct ur_conn *conn, enum tp_reason reason)
 {
 	struct linger at_once = {.l_onoff = 1};
 
-	if (reason == TP_ABORTED) {
+	if (reason != TP_DONE && reason != TP_RESET && reason != TP_REFUSED) {
 		setsockopt(conn->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 		ur->counters.syscalls++;
-		ur_recv_drop(ur, conn);
 	}
+	if (reason == TP_ABORTED)
+		ur_recv_drop(ur, conn);
 	conn->wanted_bytes = 0;
 	conn->reason = reason;
 	list_remove(&conn->marked);

@@ -42,7 +42,7 @@ MAY_INCLUDE = [
 # The homes of each third-party header.
 HOMES = [
     (r"rte_.*", ["stacks/dpdk/"]),
-    (r"liburing.*", ["stacks/uring/"]),
+    (r"liburing.*", ["stacks/uring/", "tests/faults/"]),
     (r"openssl/.*", ["dataplane/tls/"]),
     (r"jansson\.h", ["apps/", "tests/"]),
     (r"hwloc.*", ["apps/"]),

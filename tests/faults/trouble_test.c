@@ -1,6 +1,5 @@
 /* What hosts and peers do to a kernel-socket stack (faults K1, K2, K3, K5). */
 #include "dataplane/core/clock.h"
-#include "stacks/epoll/epoll.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
@@ -70,7 +69,8 @@ static void connect_without_descriptors_says_so(void)
 	if (!bench_open(&bench, 4))
 		return;
 	before = forbid_descriptors();
-	CU_ASSERT_EQUAL(epoll_ops.connect(bench.tp, &bench.addr, NULL, &conn, &error), -EMFILE);
+	CU_ASSERT_EQUAL(bench.tp->ops->connect(bench.tp, &bench.addr, NULL, &conn, &error),
+			-EMFILE);
 	setrlimit(RLIMIT_NOFILE, &before);
 	CU_ASSERT_PTR_NULL(conn);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "ulimit -n"));
@@ -113,7 +113,9 @@ static void send_through_tiny(struct bench_conn *conn, int fd)
 	}
 	CU_ASSERT_EQUAL(received, TINY_BYTES);
 	CU_ASSERT_EQUAL(memcmp(bytes, back, TINY_BYTES), 0);
+#ifndef BENCH_URING /* where the kernel itself goes on with what it took a part of */
 	CU_ASSERT_TRUE(bench_detail(&bench, "short_writes") > 0);
+#endif
 	CU_ASSERT_TRUE(bench_counters(&bench).reserves_refused > 0);
 }
 
@@ -285,13 +287,12 @@ static void reset_shows_when_its_bytes_fill_the_ring(void)
 
 /* --- K5: stale handles --- */
 
-/* A copy of the descriptor keeps the closed socket in the epoll set: its events are nobody's. */
+/* A copy of the descriptor keeps the closed socket alive, and in an epoll set. */
 static void events_of_a_former_owner_are_dropped(void)
 {
 	struct bench_conn *first, *second;
 	int first_fd, second_fd, copy;
 	struct tp_conn *handle;
-	uint64_t before;
 
 	if (!bench_open(&bench, 1))
 		return;
@@ -305,10 +306,11 @@ static void events_of_a_former_owner_are_dropped(void)
 	second = bench_join(&bench, &second_fd);
 	CU_ASSERT_PTR_EQUAL(second->conn, handle);
 	bench_idle(&bench);
-	before = bench_detail(&bench, "stale_events");
 	CU_ASSERT_EQUAL(send(first_fd, "stale", 5, MSG_NOSIGNAL), 5);
 	bench_idle(&bench);
-	CU_ASSERT_TRUE(bench_detail(&bench, "stale_events") > before);
+#ifndef BENCH_URING /* where requests were ended with the connection, so that none comes */
+	CU_ASSERT_TRUE(bench_detail(&bench, "stale_events") > 0);
+#endif
 	CU_ASSERT_EQUAL(second->bits, TP_ACCEPTED);
 	CU_ASSERT_EQUAL(first->closed, 1);
 	CU_ASSERT_EQUAL(send(second_fd, "fresh", 5, 0), 5);
@@ -400,4 +402,4 @@ static const struct suite_test tests[] = {
 	{"calls on a closed connection do nothing", handle_is_harmless_after_closed},
 };
 
-SUITE_MAIN("epoll trouble", tests)
+SUITE_MAIN("trouble", tests)
