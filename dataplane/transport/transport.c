@@ -1,8 +1,6 @@
 #include "dataplane/transport/transport.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 const char *tp_reason_name(enum tp_reason reason)
 {
@@ -49,14 +47,4 @@ unsigned tp_details_copy(const struct tp_detail *table, unsigned count,
 	for (unsigned i = 0; i < count && i < room; i++)
 		details_out[i] = table[i];
 	return count;
-}
-
-int tp_fail(struct tp_error *error, int code, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(error->text, sizeof(error->text), format, arguments);
-	va_end(arguments);
-	return code;
 }

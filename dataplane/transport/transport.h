@@ -57,6 +57,7 @@
 #include "dataplane/core/span.h"
 #include "dataplane/transport/addr.h"
 #include "dataplane/transport/counters.h"
+#include "dataplane/transport/error.h"
 #include "dataplane/transport/option.h"
 
 #include <stdbool.h>
@@ -98,13 +99,6 @@ enum tp_capability {
 
 /* poll: sleep without a bound. */
 #define TP_WAIT_FOREVER UINT64_MAX
-
-/*
- * Why a setup call failed, in words for the user: what, where, what to do. Filled on failure only.
- */
-struct tp_error {
-	char text[512];
-};
 
 /* The bounds an instance is opened with. */
 struct tp_limits {
@@ -253,10 +247,6 @@ static inline uint64_t tp_option_of(const struct tp_ops *ops, const struct tp_co
 /* Answers tp_ops.details from a stack's table of `count`. */
 unsigned tp_details_copy(const struct tp_detail *table, unsigned count,
 			 struct tp_detail *details_out, unsigned room);
-
-/* Fills an error's text in the way of printf; returns `code`, so that a caller can return it. */
-int tp_fail(struct tp_error *error, int code, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
 
 static inline unsigned tp_poll(struct tp *tp, struct tp_event *events, unsigned room,
 			       uint64_t wait_ns, struct tp_turn *turn_out)
