@@ -21,14 +21,12 @@ void ep_set_state(struct ep_conn *conn, enum ep_state state)
 struct ep_conn *ep_conn_begin(struct ep *ep, int fd, enum ep_state state)
 {
 	struct ep_conn *conn = slab_acquire(&ep->conns);
-	uint8_t *memory;
 
 	if (!conn)
 		return NULL;
-	memory = slab_at(&ep->rings, slab_index(&ep->conns, conn));
 	*conn = (struct ep_conn){.fd = fd, .generation = conn->generation + 1};
-	ring_init(&conn->recv, memory, ep->limits.recv_bytes);
-	ring_init(&conn->send, memory + ep->limits.recv_bytes, ep->limits.send_bytes);
+	lease_init(&conn->recv, ep->limits.recv_bytes);
+	lease_init(&conn->send, ep->limits.send_bytes);
 	list_init(&conn->ready);
 	list_init(&conn->marked);
 	list_init(&conn->pending);
@@ -89,6 +87,8 @@ void ep_conn_release(struct ep *ep, struct ep_conn *conn)
 {
 	list_remove(&conn->pending);
 	list_remove(&conn->live);
+	lease_end(&conn->recv, &ep->recv_blocks);
+	lease_end(&conn->send, &ep->send_blocks);
 	ep_set_state(conn, EP_FREE);
 	slab_release(&ep->conns, conn);
 }
@@ -191,9 +191,11 @@ static void receive_once(struct ep *ep, struct ep_conn *conn)
 {
 	uint32_t asked = ring_free(&conn->recv);
 	struct room rooms[2];
-	ssize_t bytes = receive_into(conn->fd, rooms, ring_rooms(&conn->recv, asked, rooms));
+	ssize_t bytes;
 
 	ASSERT(asked > 0);
+	lease_take(&conn->recv, &ep->recv_blocks);
+	bytes = receive_into(conn->fd, rooms, ring_rooms(&conn->recv, asked, rooms));
 	ep->counters.syscalls++;
 	if (bytes > 0)
 		received(ep, conn, (uint32_t)bytes, asked);
@@ -201,6 +203,7 @@ static void receive_once(struct ep *ep, struct ep_conn *conn)
 		peer_ended(ep, conn);
 	else
 		receive_failed(ep, conn, errno);
+	lease_end_if_empty(&conn->recv, &ep->recv_blocks);
 	if (!conn->unread)
 		return;
 	if (ring_free(&conn->recv) > 0)
@@ -232,11 +235,13 @@ unsigned ep_peek(struct tp *tp, struct tp_conn *tp_conn, struct span *spans, uns
 void ep_consume(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
 {
 	struct ep_conn *conn = ep_conn_of(tp_conn);
+	struct ep *ep = ep_of(tp);
 
 	CHECK(bytes <= ring_used(&conn->recv));
 	ring_consume(&conn->recv, (uint32_t)bytes);
+	lease_end_if_empty(&conn->recv, &ep->recv_blocks);
 	if (conn->unread && bytes > 0 && !list_linked(&conn->ready))
-		list_push(&ep_of(tp)->ready, &conn->ready);
+		list_push(&ep->ready, &conn->ready);
 }
 
 /* --- sending --- */
@@ -271,10 +276,12 @@ static void end_if_due(struct ep *ep, struct ep_conn *conn)
  */
 static void sent(struct ep *ep, struct ep_conn *conn, uint32_t bytes)
 {
-	if (conn->lent_bytes == 0)
+	if (conn->lent_bytes == 0) {
 		ring_consume(&conn->send, bytes);
-	else
+		lease_end_if_empty(&conn->send, &ep->send_blocks);
+	} else {
 		conn->send.head += bytes;
+	}
 	ep->moved = true;
 	offer_room(ep, conn);
 }
@@ -347,6 +354,7 @@ unsigned ep_reserve(struct tp *tp, struct tp_conn *tp_conn, size_t bytes, struct
 		return 0;
 	}
 	conn->lent_bytes = (uint32_t)bytes;
+	lease_take(&conn->send, &ep->send_blocks);
 	return ring_rooms(&conn->send, conn->lent_bytes, rooms);
 }
 

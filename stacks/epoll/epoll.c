@@ -29,15 +29,18 @@ static int check_limits(const struct tp_limits *limits, struct tp_error *error)
 
 static int take_memory(struct ep *ep, struct tp_error *error)
 {
-	size_t ring_bytes = (size_t)ep->limits.recv_bytes + ep->limits.send_bytes;
-	int code = slab_create(&ep->conns, ep->limits.conn_max, sizeof(struct ep_conn));
+	const struct tp_limits *limits = &ep->limits;
+	int code = slab_create(&ep->conns, limits->conn_max, sizeof(struct ep_conn));
 
 	if (code == 0)
-		code = slab_create(&ep->rings, ep->limits.conn_max, ring_bytes);
+		code = slab_create(&ep->recv_blocks, limits->conn_max, limits->recv_bytes);
+	if (code == 0)
+		code = slab_create(&ep->send_blocks, limits->conn_max, limits->send_bytes);
 	if (code < 0)
 		return tp_fail(error, code,
-			       "epoll: no memory for %u connections of %zu bytes; allow fewer",
-			       ep->limits.conn_max, ring_bytes);
+			       "epoll: no memory for %u connections of %u and %u bytes; allow "
+			       "fewer",
+			       limits->conn_max, limits->recv_bytes, limits->send_bytes);
 	return 0;
 }
 
@@ -45,7 +48,8 @@ static void give_back(struct ep *ep)
 {
 	if (ep->epoll_fd >= 0)
 		close(ep->epoll_fd);
-	slab_destroy(&ep->rings);
+	slab_destroy(&ep->send_blocks);
+	slab_destroy(&ep->recv_blocks);
 	slab_destroy(&ep->conns);
 	free(ep);
 }

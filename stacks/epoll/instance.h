@@ -2,8 +2,7 @@
  * instance: what one epoll stack is made of; private to stacks/epoll.
  *
  * epoll.c makes and ends instances, poll.c is the turn, conn.c is what happens to one connection.
- * All of a connection's memory is two rings at the place that its index gives, so a handle, an
- * index and its rings never part.
+ * A connection's two rings lease their memory while they hold bytes.
  *
  * Every list a connection can stand on, and why:
  *	ready    the kernel may hold bytes (or an end) for it, and its receive ring has room
@@ -14,6 +13,7 @@
 #ifndef WEIR_STACKS_EPOLL_INSTANCE_H
 #define WEIR_STACKS_EPOLL_INSTANCE_H
 
+#include "dataplane/core/lease.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/core/list.h"
 #include "dataplane/core/ring.h"
@@ -24,6 +24,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
+
+/*
+ * Connections that one turn receives for: few enough that what they brought is still in the cache
+ * when it is read and answered. Asking the kernel for events once for so many costs little.
+ */
+enum { EP_TURN_RECEIVES = 16 };
 
 enum ep_state {
 	EP_FREE,
@@ -102,7 +108,8 @@ struct ep {
 	struct socket_settings settings;
 	unsigned accept_batch; /* connections that one listener may accept in one turn */
 	struct slab conns;
-	struct slab rings; /* addressed by the connection's index; never acquired from */
+	struct slab recv_blocks; /* one for each connection's ring, leased while it holds bytes */
+	struct slab send_blocks;
 	unsigned listener_count;
 	struct ep_listener listeners[SOCKET_LISTENERS];
 	struct tp_counters counters;

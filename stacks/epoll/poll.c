@@ -240,7 +240,7 @@ static void receive_ready(struct ep *ep)
 
 	list_init(&batch);
 	list_splice(&batch, &ep->ready);
-	for (unsigned i = 0; i < LIMIT_TURN_EVENTS && (link = list_pop(&batch)); i++)
+	for (unsigned i = 0; i < EP_TURN_RECEIVES && (link = list_pop(&batch)); i++)
 		ep_conn_receive(ep, list_member(link, struct ep_conn, ready));
 	/* Those not reached go first next time. */
 	list_splice(&batch, &ep->ready);
