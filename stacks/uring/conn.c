@@ -115,19 +115,17 @@ bool ur_conn_serve(struct ur *ur, struct ur_conn *conn)
 struct ur_conn *ur_conn_begin(struct ur *ur, int fd, enum ur_state state, bool is_tcp)
 {
 	struct ur_conn *conn = slab_acquire(&ur->conns);
-	uint8_t *memory;
 
 	if (!conn)
 		return NULL;
-	memory = slab_at(&ur->rings, slab_index(&ur->conns, conn));
 	*conn = (struct ur_conn){
 		.fd = fd,
 		.generation = conn->generation + 1,
 		.is_tcp = is_tcp,
 		.lent_first = UR_POOL_NONE,
 	};
-	ring_init(&conn->recv, memory, ur->limits.recv_bytes);
-	ring_init(&conn->send, memory + ur->limits.recv_bytes, ur->limits.send_bytes);
+	lease_init(&conn->recv, ur->limits.recv_bytes);
+	lease_init(&conn->send, ur->limits.send_bytes);
 	list_init(&conn->attend);
 	list_init(&conn->lending);
 	list_init(&conn->marked);
@@ -174,8 +172,10 @@ void ur_conn_retire(struct ur *ur, struct ur_conn *conn, enum tp_reason reason)
 	ur_conn_note(ur, conn, TP_CLOSED);
 }
 
-static void release(struct ur *ur, struct ur_conn *conn)
+void ur_conn_release(struct ur *ur, struct ur_conn *conn)
 {
+	lease_end(&conn->recv, &ur->recv_blocks);
+	lease_end(&conn->send, &ur->send_blocks);
 	list_remove(&conn->attend);
 	list_remove(&conn->pending);
 	list_remove(&conn->live);
@@ -189,7 +189,7 @@ void ur_conn_forget(struct ur *ur, struct ur_conn *conn)
 	ur_recv_drop(ur, conn);
 	list_remove(&conn->pending);
 	if (conn->requests == 0 && conn->fd < 0)
-		release(ur, conn);
+		ur_conn_release(ur, conn);
 }
 
 void ur_conn_answered(struct ur *ur, struct ur_conn *conn)
@@ -198,7 +198,7 @@ void ur_conn_answered(struct ur *ur, struct ur_conn *conn)
 	conn->requests--;
 	ur->requests--;
 	if (conn->gone && conn->requests == 0 && conn->fd < 0)
-		release(ur, conn);
+		ur_conn_release(ur, conn);
 }
 
 /* --- what polls of the kernel say --- */

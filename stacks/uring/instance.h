@@ -4,9 +4,9 @@
  * uring.c makes and ends instances, poll.c is the turn, conn.c is a connection's life, recv.c and
  * send.c are its two directions; queue and pool are the memory shared with the kernel.
  *
- * A connection's memory is two rings at the place that its index gives. Requests to the kernel name
- * the connection by index and generation, and its place is used again only when the kernel has
- * answered all of them.
+ * A connection's two rings lease their memory while they hold bytes or the kernel is to fill them.
+ * Requests to the kernel name the connection by index and generation, and its place is used again
+ * only when the kernel has answered all of them.
  *
  * Every list a connection can stand on, and why:
  *	attend   it has something for the kernel that the next poll is to queue
@@ -18,6 +18,7 @@
 #ifndef WEIR_STACKS_URING_INSTANCE_H
 #define WEIR_STACKS_URING_INSTANCE_H
 
+#include "dataplane/core/lease.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/core/list.h"
 #include "dataplane/core/ring.h"
@@ -168,7 +169,8 @@ struct ur {
 	struct ur_queue queue;
 	struct ur_pool pool;
 	struct slab conns;
-	struct slab rings; /* addressed by the connection's index; never acquired from */
+	struct slab recv_blocks; /* one for each connection's ring, leased while it holds bytes */
+	struct slab send_blocks;
 	unsigned listener_count;
 	struct ur_listener listeners[SOCKET_LISTENERS];
 	struct tp_counters counters; /* without the queue's system calls */
@@ -217,6 +219,9 @@ void ur_conn_retire(struct ur *ur, struct ur_conn *conn, enum tp_reason reason);
 
 /* Nobody names it any more: gives its memory back, at once or when the kernel has answered. */
 void ur_conn_forget(struct ur *ur, struct ur_conn *conn);
+
+/* Gives its memory and its place back; the kernel no longer has anything of it. */
+void ur_conn_release(struct ur *ur, struct ur_conn *conn);
 
 /* A request has had its last completion. */
 void ur_conn_answered(struct ur *ur, struct ur_conn *conn);

@@ -54,9 +54,10 @@ void ur_recv_fold(struct ur *ur, struct ur_conn *conn)
 		struct span span = first_lent(ur, conn);
 		uint32_t free = ring_free(&conn->recv);
 		uint32_t bytes = span.bytes < free ? (uint32_t)span.bytes : free;
-		struct room_writer writer =
-			room_writer_of(rooms, ring_rooms(&conn->recv, bytes, rooms));
+		struct room_writer writer;
 
+		lease_take(&conn->recv, &ur->recv_blocks);
+		writer = room_writer_of(rooms, ring_rooms(&conn->recv, bytes, rooms));
 		room_writer_put(&writer, span.base, bytes);
 		ring_commit(&conn->recv, bytes);
 		pass_lent(ur, conn, bytes);
@@ -109,6 +110,7 @@ static bool ask_single(struct ur *ur, struct ur_conn *conn)
 
 	if (!sqe)
 		return false;
+	lease_take(&conn->recv, &ur->recv_blocks);
 	ring_rooms(&conn->recv, ring_free(&conn->recv), rooms);
 	io_uring_prep_recv(sqe, conn->fd, rooms[0].base, rooms[0].bytes, 0);
 	ur_conn_queue(ur, conn, sqe, UR_RECV);
@@ -204,6 +206,8 @@ void ur_recv_done(struct ur *ur, struct ur_conn *conn, const struct io_uring_cqe
 		ur->details.ring_receives++;
 		received(ur, conn, (uint32_t)cqe->res);
 	}
+	if (conn->receiving != UR_RECV_SINGLE)
+		lease_end_if_empty(&conn->recv, &ur->recv_blocks);
 	if (closed)
 		return;
 	if (cqe->res == 0)
@@ -250,12 +254,14 @@ unsigned ur_peek(struct tp *tp, struct tp_conn *tp_conn, struct span *spans, uns
 /*
  * An emptied ring starts again at its base, but not while the kernel may be writing behind its end.
  */
-static void consume_ring(struct ur_conn *conn, uint32_t bytes)
+static void consume_ring(struct ur *ur, struct ur_conn *conn, uint32_t bytes)
 {
-	if (conn->receiving == UR_RECV_SINGLE)
+	if (conn->receiving == UR_RECV_SINGLE) {
 		conn->recv.head += bytes;
-	else
-		ring_consume(&conn->recv, bytes);
+		return;
+	}
+	ring_consume(&conn->recv, bytes);
+	lease_end_if_empty(&conn->recv, &ur->recv_blocks);
 }
 
 void ur_consume(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
@@ -267,7 +273,7 @@ void ur_consume(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
 	CHECK(bytes <= unread(conn));
 	if (from_ring > bytes)
 		from_ring = (uint32_t)bytes;
-	consume_ring(conn, from_ring);
+	consume_ring(ur, conn, from_ring);
 	for (bytes -= from_ring; bytes > 0;) {
 		size_t piece = first_lent(ur, conn).bytes;
 		size_t step = piece < bytes ? piece : bytes;

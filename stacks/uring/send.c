@@ -143,10 +143,12 @@ void ur_flush(struct tp *tp, struct tp_conn *tp_conn)
  */
 static void free_bytes(struct ur *ur, struct ur_conn *conn, uint32_t bytes)
 {
-	if (conn->lent_room == 0)
+	if (conn->lent_room == 0) {
 		ring_consume(&conn->send, bytes);
-	else
+		lease_end_if_empty(&conn->send, &ur->send_blocks);
+	} else {
 		conn->send.head += bytes;
+	}
 	offer_room(ur, conn);
 }
 
@@ -217,6 +219,7 @@ unsigned ur_reserve(struct tp *tp, struct tp_conn *tp_conn, size_t bytes, struct
 		return 0;
 	}
 	conn->lent_room = (uint32_t)bytes;
+	lease_take(&conn->send, &ur->send_blocks);
 	return ring_rooms(&conn->send, conn->lent_room, rooms);
 }
 

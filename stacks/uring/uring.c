@@ -43,15 +43,18 @@ static int check_config(const struct tp_config *config, struct tp_error *error)
 
 static int take_memory(struct ur *ur, struct tp_error *error)
 {
-	size_t ring_bytes = (size_t)ur->limits.recv_bytes + ur->limits.send_bytes;
-	int code = slab_create(&ur->conns, ur->limits.conn_max, sizeof(struct ur_conn));
+	const struct tp_limits *limits = &ur->limits;
+	int code = slab_create(&ur->conns, limits->conn_max, sizeof(struct ur_conn));
 
 	if (code == 0)
-		code = slab_create(&ur->rings, ur->limits.conn_max, ring_bytes);
+		code = slab_create(&ur->recv_blocks, limits->conn_max, limits->recv_bytes);
+	if (code == 0)
+		code = slab_create(&ur->send_blocks, limits->conn_max, limits->send_bytes);
 	if (code < 0)
 		return tp_fail(error, code,
-			       "uring: no memory for %u connections of %zu bytes; allow fewer",
-			       ur->limits.conn_max, ring_bytes);
+			       "uring: no memory for %u connections of %u and %u bytes; allow "
+			       "fewer",
+			       limits->conn_max, limits->recv_bytes, limits->send_bytes);
 	return 0;
 }
 
@@ -130,7 +133,8 @@ static int ur_open(const struct tp_config *config, struct tp **tp_out, struct tp
 no_features:
 	ur_queue_close(&ur->queue);
 no_memory:
-	slab_destroy(&ur->rings);
+	slab_destroy(&ur->send_blocks);
+	slab_destroy(&ur->recv_blocks);
 	slab_destroy(&ur->conns);
 	free(ur);
 	return code;
@@ -242,13 +246,14 @@ static void ur_close(struct tp *tp)
 	}
 	end_requests(ur);
 	ur_queue_close(&ur->queue);
-	while ((link = list_pop(&ur->live)))
-		slab_release(&ur->conns, list_member(link, struct ur_conn, live));
+	while (!list_empty(&ur->live))
+		ur_conn_release(ur, list_member(ur->live.next, struct ur_conn, live));
 	for (unsigned i = 0; i < ur->listener_count; i++)
 		socket_unlisten(ur->listeners[i].fd, &ur->listeners[i].addr, &ur->settings,
 				&ur->counters.syscalls);
 	ur_pool_destroy(&ur->pool);
-	slab_destroy(&ur->rings);
+	slab_destroy(&ur->send_blocks);
+	slab_destroy(&ur->recv_blocks);
 	slab_destroy(&ur->conns);
 	free(ur);
 }
