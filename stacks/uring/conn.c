@@ -1,3 +1,4 @@
+#include "stacks/uring/files.h"
 #include "stacks/uring/instance.h"
 
 #include <errno.h>
@@ -82,6 +83,8 @@ static bool close_descriptor(struct ur *ur, struct ur_conn *conn)
 		return false;
 	if (conn->watched && !ur_conn_cancel(ur, conn, UR_WATCH))
 		return false;
+	if (!ur_files_leave(ur, conn))
+		return false;
 	if (conn->fd < 0)
 		return true;
 	sqe = ur_conn_sqe(ur, conn);
@@ -101,7 +104,7 @@ bool ur_conn_serve(struct ur *ur, struct ur_conn *conn)
 		conn->connecting = conn->connecting || ask(ur, conn, POLLOUT, UR_CONNECT);
 		return conn->connecting;
 	}
-	if (!ur_send_serve(ur, conn) || !ur_recv_serve(ur, conn))
+	if (!ur_files_enter(ur, conn) || !ur_send_serve(ur, conn) || !ur_recv_serve(ur, conn))
 		return false;
 	if (conn->receiving == UR_RECV_IDLE && !conn->peer_ended && !conn->watched) {
 		conn->watched = ask(ur, conn, 0, UR_WATCH);

@@ -52,6 +52,14 @@ enum ur_receiving {
 	UR_RECV_SINGLE,	   /* once, into the connection's own ring */
 };
 
+/* How a connection stands in the ring's table of files. */
+enum ur_file {
+	UR_FILE_NEW,	  /* not there, and it was not asked for */
+	UR_FILE_ENTERING, /* asked for */
+	UR_FILE_ENTERED,
+	UR_FILE_PLAIN, /* refused, or asked to leave */
+};
+
 /* What a completion is about. */
 enum ur_kind {
 	UR_ACCEPT,
@@ -61,6 +69,7 @@ enum ur_kind {
 	UR_WATCH,
 	UR_CANCEL,
 	UR_CLOSE,
+	UR_FILE,
 };
 
 struct ur_conn {
@@ -100,6 +109,8 @@ struct ur_conn {
 	uint16_t bits;	 /* events not yet returned */
 	uint16_t reason; /* enum tp_reason, with TP_CLOSED in bits */
 	uint8_t state;	 /* enum ur_state, written by ur_set_state alone */
+	uint8_t file;	 /* enum ur_file */
+	int tabled_fd;	 /* what the kernel reads to enter it */
 	bool is_tcp;
 	bool connecting; /* the kernel is to tell how connecting ends */
 	bool finishing;	 /* finish was called */
@@ -132,6 +143,7 @@ struct ur_listener {
 	X(zc_sends, "of those, without a copy")                                                 \
 	X(zc_copied, "zero-copy sends that the kernel copied after all")                        \
 	X(short_sends, "chains or sends of which the kernel took only a part")                  \
+	X(files_refused, "connections that the ring's table of files did not take in")          \
 	X(accept_pauses, "times accepting rested for want of descriptors or memory")            \
 	X(stale_events, "completions for a connection that had ended")
 
@@ -153,6 +165,7 @@ struct ur {
 	bool multishot;		     /* accepts */
 	bool pooled;		     /* multishot receives into the pool */
 	bool reports_copies;	     /* of zero-copy sends */
+	bool tables_files;	     /* connections enter the ring's table of files */
 	uint32_t zero_copy_bytes;    /* from this size on; UINT32_MAX: never */
 	uint32_t chain_room;	     /* requests there must be room for when a chain begins */
 	struct ur_conn *last_sender; /* whose send is the last request queued */

@@ -1,3 +1,4 @@
+#include "stacks/uring/files.h"
 #include "stacks/uring/instance.h"
 
 #include "dataplane/core/clock.h"
@@ -144,6 +145,9 @@ static void conn_done(struct ur *ur, struct ur_conn *conn, enum ur_kind kind,
 		break;
 	case UR_CANCEL:
 		ur_conn_cancelled(ur, conn, cqe->res);
+		break;
+	case UR_FILE:
+		ur_files_done(ur, conn, cqe->res);
 		break;
 	default:
 		break;

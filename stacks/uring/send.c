@@ -1,3 +1,4 @@
+#include "stacks/uring/files.h"
 #include "stacks/uring/instance.h"
 
 #include <errno.h>
@@ -62,6 +63,7 @@ static void queue_send(struct ur *ur, struct ur_conn *conn, struct io_uring_sqe 
 		       uint32_t bytes)
 {
 	prepare(ur, conn, sqe, bytes);
+	ur_files_use(ur, conn, sqe);
 	ur_conn_queue(ur, conn, sqe, UR_SEND);
 	conn->flight_bytes += bytes;
 	conn->flight_sends++;

@@ -1,6 +1,7 @@
 #include "stacks/uring/uring.h"
 
 #include "dataplane/core/clock.h"
+#include "stacks/uring/files.h"
 #include "stacks/uring/instance.h"
 #include "stacks/uring/probe.h"
 
@@ -84,6 +85,8 @@ static int take_features(struct ur *ur, const struct tp_config *config, struct t
 			       "uring: cannot register %u receive buffers: %s; ask for fewer or "
 			       "smaller ones",
 			       buffers, strerror(-code));
+	if (tp_option_of(&uring_ops, config, UR_REGISTERED_FILES))
+		return ur_files_open(ur, error);
 	return 0;
 }
 
@@ -337,6 +340,9 @@ static const struct tp_option options[] = {
 			  .initial = 1,
 			  .about = "accepts and receives stay in force; off: one request for each, "
 				   "into the connection's own memory"},
+	[UR_REGISTERED_FILES] = {.name = "registered-files",
+				 .kind = TP_OPTION_SWITCH,
+				 .about = "sends name connections by the ring's table of files"},
 };
 
 _Static_assert(sizeof(options) / sizeof(options[0]) == UR_OPTION_COUNT, "a row for each option");
