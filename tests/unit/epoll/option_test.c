@@ -2,6 +2,7 @@
 #include "dataplane/core/clock.h"
 #include "stacks/epoll/epoll.h"
 #include "stacks/epoll/instance.h"
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
@@ -104,7 +105,7 @@ static int poll_busily_without_privilege(void)
 		.workers = 1,
 		.options = values,
 	};
-	struct tp_addr addr = {.ip = INADDR_LOOPBACK, .port = bench_port()};
+	struct tp_addr addr = {.ip = loopback_ip(), .port = loopback_port()};
 	struct tp_error error = {{0}};
 	struct tp_conn *conn;
 	struct tp *tp;
