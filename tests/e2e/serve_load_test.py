@@ -110,7 +110,10 @@ def two_workers():
         assert len(server.ready["cpus"]) == 2
         result, _ = load(server, "--workers", 2, "--connections", 33, "--depth", 2)
         judge_result(result, "two workers")
-        assert server.end()["server"]["connections"] == 33
+        final = server.end()
+        assert final["server"]["connections"] == 33
+        turns = server.ready["features"]["reuseport-ebpf"]
+        assert server.ready["options"]["steer"] == "turn" and final["levels"]["listeners_in_turn"] == int(turns), final
 
 
 @test("the phases are announced in order")
