@@ -290,53 +290,56 @@ static void cookies_are_hashed(void)
 
 /* --- several threads at once --- */
 
-enum { CROWD = 8, ROUNDS = 20 };
+enum { CROWD = 8, ROUNDS = 10 };
 
 struct member {
 	pthread_t thread;
 	pthread_barrier_t *start;
 	struct group group;
-	unsigned uneven;
+	unsigned joined;
 };
 
 static void *come_and_go(void *argument)
 {
 	struct member *member = argument;
+	struct group *group = &member->group;
 	uint64_t calls = 0;
-	struct tp_error error;
 
 	pthread_barrier_wait(member->start);
-	for (unsigned round = 0; round < ROUNDS; round++) {
-		for (unsigned i = 0; i < GROUP_WORKERS; i++)
-			member->group.listeners[i] = socket_listen(
-				&member->group.addr, &member->group.settings[i], &calls, &error);
-		member->uneven += in_turn(&member->group) != GROUP_WORKERS;
-		for (unsigned i = 0; i < GROUP_WORKERS; i++)
-			socket_unlisten(member->group.listeners[i], &member->group.addr,
-					&member->group.settings[i], &calls);
-	}
+	for (unsigned i = 0; i < GROUP_WORKERS; i++)
+		rota_join(group->listeners[i], &group->addr, &group->settings[i], &calls);
+	member->joined = in_turn(group);
+	for (unsigned i = 0; i < GROUP_WORKERS; i++)
+		rota_leave(&group->addr, &group->settings[i], &calls);
 	return NULL;
 }
 
+/* The listeners are made by hash, one thread's after the other's, so that only joining is tried. */
 static void threads_do_not_disturb_each_other(void)
 {
 	static struct member members[CROWD];
 	unsigned before = fds_open();
 	pthread_barrier_t start;
 
-	for (unsigned i = 0; i < CROWD; i++) {
-		if (!open_in_turn(&members[i].group, TP_IPV4))
-			return;
-		group_close(&members[i].group);
-		members[i].start = &start;
+	if (!group_host_has("reuseport-ebpf")) {
+		suite_skip("this host does not let a program deal connections out in turn");
+		return;
 	}
 	pthread_barrier_init(&start, NULL, CROWD);
-	for (unsigned i = 0; i < CROWD; i++)
-		CU_ASSERT_EQUAL_FATAL(
-			pthread_create(&members[i].thread, NULL, come_and_go, &members[i]), 0);
-	for (unsigned i = 0; i < CROWD; i++) {
-		pthread_join(members[i].thread, NULL);
-		CU_ASSERT_EQUAL(members[i].uneven, 0);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		for (unsigned i = 0; i < CROWD; i++) {
+			members[i].start = &start;
+			group_open(&members[i].group, TP_IPV4, SOCKET_STEER_HASH);
+		}
+		for (unsigned i = 0; i < CROWD; i++)
+			CU_ASSERT_EQUAL_FATAL(
+				pthread_create(&members[i].thread, NULL, come_and_go, &members[i]),
+				0);
+		for (unsigned i = 0; i < CROWD; i++) {
+			pthread_join(members[i].thread, NULL);
+			CU_ASSERT_EQUAL(members[i].joined, GROUP_WORKERS);
+			group_close(&members[i].group);
+		}
 	}
 	pthread_barrier_destroy(&start);
 	CU_ASSERT_EQUAL(fds_open(), before);
