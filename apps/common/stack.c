@@ -189,8 +189,12 @@ static bool allow_descriptors(uint64_t needed)
 int stack_check_descriptors(const struct stack_options *options, bool server, uint64_t connections,
 			    unsigned files, struct tp_error *error)
 {
-	/* an instance has one, its listener one; one more for files opened and closed on the way */
+	/*
+	 * An instance has one, its listener one, listeners that are dealt connections in turn three
+	 * together; one more for files opened and closed on the way.
+	 */
 	uint64_t needed = count_open_descriptors() + files + 1 +
+			  (server && options->workers > 1 ? 3u : 0u) +
 			  options->workers * (server ? 2u : 1u) + connections;
 	struct rlimit limit;
 

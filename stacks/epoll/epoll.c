@@ -137,6 +137,7 @@ static int ep_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error 
 		return code;
 	}
 	ep->listeners[ep->listener_count++] = (struct ep_listener){.fd = fd, .addr = *addr};
+	ep->listeners_in_turn += socket_in_turn(addr, &ep->settings);
 	return 0;
 }
 
@@ -221,6 +222,7 @@ static unsigned ep_details(const struct tp *tp, struct tp_detail *details_out, u
 #define X(name, meaning) {#name, ep->details.name, TP_DETAIL_COUNT},
 		EP_DETAILS(X)
 #undef X
+			{"listeners_in_turn", ep->listeners_in_turn, TP_DETAIL_LEVEL},
 	};
 
 	return tp_details_copy(details, sizeof(details) / sizeof(details[0]), details_out, room);

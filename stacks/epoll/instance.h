@@ -112,6 +112,7 @@ struct ep {
 	struct slab send_blocks;
 	unsigned listener_count;
 	struct ep_listener listeners[SOCKET_LISTENERS];
+	unsigned listeners_in_turn; /* those that are dealt connections in turn */
 	struct tp_counters counters;
 	struct ep_details details;
 	struct epoll_event kernel_events[LIMIT_TURN_EVENTS];

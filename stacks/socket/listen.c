@@ -1,5 +1,6 @@
 #include "stacks/socket/holder.h"
 #include "stacks/socket/local.h"
+#include "stacks/socket/rota.h"
 #include "stacks/socket/socket.h"
 #include "stacks/socket/steer.h"
 
@@ -117,7 +118,7 @@ static int bind_and_listen(const struct tp_addr *addr, const struct socket_setti
 		++*calls;
 	}
 	if (code == 0) {
-		steer_listener(fd, settings, calls);
+		steer_listener(fd, addr, settings, calls);
 		return fd;
 	}
 	socket_shut(fd, calls);
@@ -140,5 +141,12 @@ void socket_unlisten(int fd, const struct tp_addr *addr, const struct socket_set
 {
 	if (addr->family == TP_UNIX && settings->worker == 0)
 		local_remove(fd, addr, calls);
+	if (addr->family != TP_UNIX && settings->steer == SOCKET_STEER_TURN)
+		rota_leave(addr, settings, calls);
 	socket_shut(fd, calls);
+}
+
+bool socket_in_turn(const struct tp_addr *addr, const struct socket_settings *settings)
+{
+	return addr->family != TP_UNIX && rota_has(addr, settings);
 }

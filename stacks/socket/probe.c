@@ -43,6 +43,8 @@ unsigned socket_probe(struct tp_feature *features_out, unsigned room)
 	      "the kernel has no SO_INCOMING_CPU; steer=cpu is steer=hash");
 	enter(&all[2], "busy-poll", fd >= 0 && can_poll_busily(fd),
 	      "SO_BUSY_POLL needs CAP_NET_ADMIN or net.core.busy_read; busy-poll fails");
+	enter(&all[3], "reuseport-ebpf", fd >= 0 && steer_in_turn(fd, 2) == 0,
+	      "needs Linux 5.12, CAP_BPF and CAP_NET_ADMIN; steer=turn is steer=port");
 	if (fd >= 0)
 		close(fd);
 	for (unsigned i = 0; i < count; i++)

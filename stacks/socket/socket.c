@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-const char *const socket_steer_names[] = {"hash", "port", "cpu", NULL};
+const char *const socket_steer_names[] = {"hash", "port", "cpu", "turn", NULL};
 
 struct socket_settings socket_settings_of(const struct tp_ops *ops, const struct tp_config *config)
 {

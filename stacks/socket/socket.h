@@ -25,7 +25,7 @@ enum {
 	SOCKET_ACCEPT_BATCH = 64,
 
 	/* What socket_probe looks for. */
-	SOCKET_FEATURES = 3,
+	SOCKET_FEATURES = 4,
 };
 
 /* How long accepting rests when the host has no descriptor or memory left, nanoseconds. */
@@ -41,8 +41,9 @@ enum socket_accept {
 /* How connections are spread over the listeners of several workers. */
 enum socket_steer {
 	SOCKET_STEER_HASH, /* as the kernel hashes addresses and ports: evenly in the long run */
-	SOCKET_STEER_PORT, /* by the client's port, which one client counts up: evenly at once */
+	SOCKET_STEER_PORT, /* by the client's port: a client's connections keep their worker */
 	SOCKET_STEER_CPU,  /* to the worker on the CPU that took the packet in (SO_INCOMING_CPU) */
+	SOCKET_STEER_TURN, /* each to the next worker: evenly at once */
 };
 
 /* The rows that begin the option table of every stack over kernel sockets, in this order. */
@@ -80,7 +81,7 @@ extern const char *const socket_steer_names[];
 			      .about = "SO_BUSY_POLL: the kernel polls the NIC so long"}, \
 	[SOCKET_STEER] = {.name = "steer",                                                \
 			  .kind = TP_OPTION_CHOICE,                                       \
-			  .initial = SOCKET_STEER_PORT,                                   \
+			  .initial = SOCKET_STEER_TURN,                                   \
 			  .choices = socket_steer_names,                                  \
 			  .about =                                                        \
 				  "how several workers share connections (not with Unix sockets)"}
@@ -103,7 +104,8 @@ struct socket_settings socket_settings_of(const struct tp_ops *ops, const struct
 
 /*
  * The features of kernel sockets that this host has or lacks, at most `room`; their number:
- * "reuseport-bpf", "incoming-cpu", "busy-poll". For the first rows of a stack's tp_ops.probe.
+ * "reuseport-bpf", "incoming-cpu", "busy-poll", "reuseport-ebpf". For rows of a stack's
+ * tp_ops.probe.
  */
 unsigned socket_probe(struct tp_feature *features_out, unsigned room);
 
@@ -128,6 +130,12 @@ int socket_listen(const struct tp_addr *addr, const struct socket_settings *sett
  * file if it is still the one that it made. */
 void socket_unlisten(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
 		     uint64_t *calls);
+
+/*
+ * Whether the listener that the worker has at `addr` is dealt connections in turn: asked for
+ * (SOCKET_STEER_TURN) and granted by this host.
+ */
+bool socket_in_turn(const struct tp_addr *addr, const struct socket_settings *settings);
 
 /*
  * Begins a connection. The descriptor, on which writability tells the end; or, if this host cannot

@@ -1,5 +1,8 @@
 #include "stacks/socket/steer.h"
 
+#include "stacks/socket/rota.h"
+#include "stacks/socket/selector.h"
+
 #include <errno.h>
 #include <linux/filter.h>
 #include <sys/socket.h>
@@ -49,14 +52,32 @@ int steer_by_cpu(int fd, int cpu)
 	return setsockopt(fd, SOL_SOCKET, SO_INCOMING_CPU, &cpu, sizeof(cpu)) < 0 ? -errno : 0;
 }
 
-void steer_listener(int fd, const struct socket_settings *settings, uint64_t *calls)
+int steer_in_turn(int fd, unsigned workers)
 {
+	struct selector selector;
+	uint64_t calls = 0;
+	int code = selector_open(&selector, workers, &calls);
+
+	if (code < 0)
+		return code;
+	code = selector_attach(&selector, fd, &calls);
+	selector_close(&selector, &calls);
+	return code;
+}
+
+void steer_listener(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		    uint64_t *calls)
+{
+	enum socket_steer steer = settings->steer;
+
 	if (settings->workers < 2)
 		return;
-	if (settings->steer == SOCKET_STEER_PORT && settings->worker == 0) {
+	if (steer == SOCKET_STEER_TURN && rota_join(fd, addr, settings, calls) < 0)
+		steer = SOCKET_STEER_PORT;
+	if (steer == SOCKET_STEER_PORT && settings->worker == 0) {
 		steer_by_port(fd, settings->workers);
 		++*calls;
-	} else if (settings->steer == SOCKET_STEER_CPU && settings->cpu >= 0) {
+	} else if (steer == SOCKET_STEER_CPU && settings->cpu >= 0) {
 		steer_by_cpu(fd, settings->cpu);
 		++*calls;
 	}

@@ -10,9 +10,14 @@
 
 /*
  * Sets on a listener what its group's steering asks of it, once it listens. Best effort: where the
- * host refuses, the kernel's hash goes on choosing, which the features tell.
+ * host refuses turns, the client's port chooses, and where it refuses that or the CPU, the kernel's
+ * hash; the features tell, and socket_in_turn.
  */
-void steer_listener(int fd, const struct socket_settings *settings, uint64_t *calls);
+void steer_listener(int fd, const struct tp_addr *addr, const struct socket_settings *settings,
+		    uint64_t *calls);
+
+/* Whether this host lets a program deal connections out in turn, tried on an unbound `fd`. */
+int steer_in_turn(int fd, unsigned workers);
 
 /* Chooses for the whole group by the client's port; 0 or a negative errno. */
 int steer_by_port(int fd, unsigned workers);

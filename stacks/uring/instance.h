@@ -82,6 +82,7 @@ struct ur {
 	struct slab send_blocks;
 	unsigned listener_count;
 	struct ur_listener listeners[SOCKET_LISTENERS];
+	unsigned listeners_in_turn;  /* those that are dealt connections in turn */
 	struct tp_counters counters; /* without the queue's system calls */
 	struct ur_details details;
 };

@@ -1,5 +1,6 @@
 #include "stacks/uring/probe.h"
 
+#include "stacks/socket/socket.h"
 #include "stacks/uring/pool.h"
 #include "stacks/uring/uring.h"
 
@@ -120,14 +121,17 @@ int ur_probe(struct tp_feature *features_out, unsigned room, struct tp_error *er
 		{"send-zc-report", found.send_zc_reports, "before 6.2: zc_copied does not count"},
 		{"sqpoll", found.sqpoll, "not allowed here: sqpoll=on is refused"},
 	};
-	unsigned count = sizeof(features) / sizeof(features[0]);
+	unsigned first, count = sizeof(features) / sizeof(features[0]);
 
 	if (code < 0)
 		return code;
-	for (unsigned i = 0; i < count && i < room; i++) {
-		features_out[i] = features[i];
+	first = socket_probe(features_out, room);
+	if (count > room - first)
+		count = room - first;
+	for (unsigned i = 0; i < count; i++) {
+		features_out[first + i] = features[i];
 		if (features[i].present)
-			features_out[i].absent = NULL;
+			features_out[first + i].absent = NULL;
 	}
-	return (int)(count < room ? count : room);
+	return (int)(first + count);
 }

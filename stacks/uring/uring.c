@@ -170,6 +170,7 @@ static int ur_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error 
 			       strerror(-code));
 	}
 	ur->listeners[ur->listener_count++] = (struct ur_listener){.fd = fd, .addr = *addr};
+	ur->listeners_in_turn += socket_in_turn(addr, &ur->settings);
 	return 0;
 }
 
@@ -285,6 +286,7 @@ static unsigned ur_details(const struct tp *tp, struct tp_detail *details_out, u
 #define X(name, meaning) {#name, ur->queue.name, TP_DETAIL_COUNT},
 			UR_QUEUE_DETAILS(X)
 #undef X
+				{"listeners_in_turn", ur->listeners_in_turn, TP_DETAIL_LEVEL},
 	};
 
 	return tp_details_copy(details, sizeof(details) / sizeof(details[0]), details_out, room);

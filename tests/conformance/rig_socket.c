@@ -5,6 +5,7 @@
 #include RIG_HEADER
 #include "stacks/socket/socket.h"
 #include "tests/conformance/rig.h"
+#include "tests/support/loopback.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,13 +16,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-/*
- * Ports are taken below the range that the kernel gives to outgoing connections, so that nobody's
- * port cannot become somebody's between the probe and its use, and apart from those of a second run
- * at the same time.
- */
-enum { PORT_FIRST = 10000, PORT_COUNT = 20000, PORTS_A_PROCESS = 16 };
 
 const char rig_name[] = RIG_NAME;
 const bool rig_resets = RIG_FAMILY != TP_UNIX;
@@ -35,7 +29,7 @@ static struct tp_addr loopback_of(uint16_t port)
 	if (addr.family == TP_IPV6)
 		addr.ip6[15] = 1;
 	else
-		addr.ip = INADDR_LOOPBACK;
+		addr.ip = loopback_ip();
 	return addr;
 }
 
@@ -56,19 +50,9 @@ static int try_bind(const struct tp_addr *addr)
 	return code;
 }
 
-/* A free port on loopback, another one at each call; 0 if there is none. */
 static uint16_t next_port(void)
 {
-	static uint32_t calls;
-
-	for (unsigned i = 0; i < PORT_COUNT; i++) {
-		uint32_t step = (uint32_t)getpid() * PORTS_A_PROCESS + calls++;
-		struct tp_addr addr = loopback_of((uint16_t)(PORT_FIRST + step % PORT_COUNT));
-
-		if (try_bind(&addr) == 0)
-			return addr.port;
-	}
-	return 0;
+	return RIG_FAMILY == TP_IPV6 ? loopback_port6() : loopback_port();
 }
 
 static int take_ports(struct rig_pair *pair, struct tp_error *error)

@@ -1,6 +1,7 @@
 /* Connections come and go for long: nothing may be left of them. */
 #include "dataplane/core/clock.h"
 #include "tests/faults/ground.h"
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 
 #include <stdbool.h>
@@ -192,7 +193,7 @@ static bool open_pair(void)
 		return false;
 	}
 	memset(&seen, 0, sizeof(seen));
-	addr = (struct tp_addr){.ip = ground_ip(), .port = ground_port()};
+	addr = (struct tp_addr){.ip = loopback_ip(), .port = loopback_port()};
 	CU_ASSERT_EQUAL_FATAL(code, 0);
 	CU_ASSERT_EQUAL_FATAL(ground_open(FAULT_STACK, &limits, &client, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(server->ops->listen(server, &addr, &error), 0);

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PORT_FIRST = 10000, PORT_COUNT = 20000, PID_BITS = 22, DETAILS_MAX = 32 };
+enum { DETAILS_MAX = 32 };
 
 int ground_open(const char *spec, const struct tp_limits *limits, struct tp **tp_out,
 		struct tp_error *error)
@@ -26,38 +26,6 @@ int ground_open(const char *spec, const struct tp_limits *limits, struct tp **tp
 		return code;
 	config.options = choice.options;
 	return choice.stack->ops->open(&config, tp_out, error);
-}
-
-uint32_t ground_ip(void)
-{
-	return 0x7F400000 | ((uint32_t)getpid() & ((1u << PID_BITS) - 1));
-}
-
-static bool is_free(uint16_t port)
-{
-	struct sockaddr_in address = {
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(ground_ip()),
-		.sin_port = htons(port),
-	};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
-
-	close(fd);
-	return free;
-}
-
-uint16_t ground_port(void)
-{
-	static uint32_t calls;
-
-	for (unsigned i = 0; i < PORT_COUNT; i++) {
-		uint16_t port = (uint16_t)(PORT_FIRST + calls++ % PORT_COUNT);
-
-		if (is_free(port))
-			return port;
-	}
-	return 0;
 }
 
 unsigned ground_descriptors(void)

@@ -1,5 +1,5 @@
 /*
- * ground: what the fault tests stand on: a stack by its name, free ports, and what a process holds.
+ * ground: what the fault tests stand on: a stack by its name, and what a process holds.
  */
 #ifndef WEIR_TESTS_GROUND_H
 #define WEIR_TESTS_GROUND_H
@@ -14,15 +14,6 @@
  */
 int ground_open(const char *spec, const struct tp_limits *limits, struct tp **tp_out,
 		struct tp_error *error);
-
-/* A loopback address that no other process uses, host order: 127.64.0.0 and the process's id. */
-uint32_t ground_ip(void);
-
-/*
- * A port of that address that nobody has, below those that the kernel hands out; another one at
- * each call. 0 if there is none.
- */
-uint16_t ground_port(void);
 
 /* Descriptors that this process has open. */
 unsigned ground_descriptors(void);

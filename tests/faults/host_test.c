@@ -2,6 +2,7 @@
 #include "dataplane/core/clock.h"
 #include "tests/faults/ground.h"
 #include "tests/faults/script.h"
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 
 #include <arpa/inet.h>
@@ -145,8 +146,8 @@ static void serve_at_the_limit(int to_parent)
 	struct tp_error error;
 	struct tp *tp;
 
-	addr.ip = ground_ip();
-	addr.port = ground_port();
+	addr.ip = loopback_ip();
+	addr.port = loopback_port();
 	if (ground_open(FAULT_STACK, &limits, &tp, &error) != 0)
 		addr.port = 0;
 	else if (tp->ops->listen(tp, &addr, &error) < 0)

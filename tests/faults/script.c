@@ -2,6 +2,7 @@
 
 #include "dataplane/core/clock.h"
 #include "tests/faults/ground.h"
+#include "tests/support/loopback.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -481,8 +482,8 @@ void script_run(const struct script_config *config, struct script_result *result
 	struct tp_counters server;
 
 	*result_out = (struct script_result){0};
-	run.addr = (struct tp_addr){.ip = ground_ip(), .port = ground_port()};
-	run.nobody = (struct tp_addr){.ip = ground_ip(), .port = ground_port()};
+	run.addr = (struct tp_addr){.ip = loopback_ip(), .port = loopback_port()};
+	run.nobody = (struct tp_addr){.ip = loopback_ip(), .port = loopback_port()};
 	inject_arm(&config->fault);
 	if (prepare(&run)) {
 		connect_all(&run);

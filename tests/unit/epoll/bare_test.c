@@ -6,6 +6,7 @@
 #include "dataplane/pipeline/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/epoll/epoll.h"
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
@@ -33,7 +34,7 @@ static int open_sized(uint32_t conn_max, uint32_t request_bytes, uint32_t respon
 
 	clock_start();
 	transport.limits.conn_max = conn_max;
-	bench = (struct bench){.addr = {.ip = INADDR_LOOPBACK, .port = bench_port()}};
+	bench = (struct bench){.addr = {.ip = loopback_ip(), .port = loopback_port()}};
 	return epoll_bare_ops.open(&config, &bare, error);
 }
 

@@ -1,6 +1,7 @@
 #include "tests/unit/epoll/bench.h"
 
 #include "dataplane/core/clock.h"
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 
 #include <arpa/inet.h>
@@ -10,37 +11,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { RING_BYTES = 4096, PORT_FIRST = 10000, PORT_COUNT = 20000, FD_MAX = 1024 };
+enum { RING_BYTES = 4096, FD_MAX = 1024 };
 
 #define DEADLINE_NS (10 * CLOCK_SECOND_NS)
 #define IDLE_NS (20 * CLOCK_MS_NS)
-
-static struct sockaddr_in kernel_address(uint16_t port)
-{
-	return (struct sockaddr_in){
-		.sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-		.sin_port = htons(port),
-	};
-}
-
-uint16_t bench_port(void)
-{
-	static uint32_t calls;
-
-	for (unsigned i = 0; i < PORT_COUNT; i++) {
-		uint16_t port =
-			(uint16_t)(PORT_FIRST + ((uint32_t)getpid() * 64 + calls++) % PORT_COUNT);
-		struct sockaddr_in address = kernel_address(port);
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		bool is_free = bind(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
-
-		close(fd);
-		if (is_free)
-			return port;
-	}
-	return 0;
-}
 
 bool bench_open(struct bench *bench, uint32_t conn_max)
 {
@@ -64,7 +38,7 @@ bool bench_open_with(struct bench *bench, uint32_t conn_max, const char *options
 
 	clock_start();
 	memset(bench, 0, sizeof(*bench));
-	bench->addr = (struct tp_addr){.ip = INADDR_LOOPBACK, .port = bench_port()};
+	bench->addr = (struct tp_addr){.ip = loopback_ip(), .port = loopback_port()};
 	status = tp_options_parse(&BENCH_OPS, options, values, &error);
 	if (status == 0)
 		status = BENCH_OPS.open(&config, &bench->tp, &error);
@@ -120,7 +94,11 @@ void bench_idle(struct bench *bench)
 
 int bench_dial(const struct bench *bench)
 {
-	struct sockaddr_in address = kernel_address(bench->addr.port);
+	struct sockaddr_in address = {
+		.sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(bench->addr.ip),
+		.sin_port = htons(bench->addr.port),
+	};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	int size = bench->peer_buffer_bytes;
 

@@ -44,12 +44,6 @@ struct bench {
 };
 
 /*
- * A port on loopback that nobody has, below those that the kernel hands out; another one at each
- * call.
- */
-uint16_t bench_port(void);
-
-/*
  * Opens an instance for `conn_max` connections of small rings (4 KiB) and listens; false (and a
  * failed assertion) if not. It is told what the build says (BENCH_OPTIONS).
  */

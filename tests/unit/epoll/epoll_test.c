@@ -2,6 +2,7 @@
 #include "stacks/epoll/epoll.h"
 
 #include "dataplane/core/clock.h"
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
@@ -85,14 +86,14 @@ static void failed_opens_leave_no_descriptor(void)
 static void listeners_are_bounded(void)
 {
 	struct tp_error error = {{0}};
-	struct tp_addr addr = {.ip = INADDR_LOOPBACK};
+	struct tp_addr addr = {.ip = loopback_ip()};
 	int status = 0;
 	unsigned count;
 
 	if (!bench_open(&bench, 4))
 		return;
 	for (count = 1; count < 100 && status == 0; count += status == 0) {
-		addr.port = bench_port();
+		addr.port = loopback_port();
 		status = epoll_ops.listen(bench.tp, &addr, &error);
 	}
 	CU_ASSERT_EQUAL(status, -ENOSPC);
@@ -103,7 +104,7 @@ static void listeners_are_bounded(void)
 static void workers_share_one_address(void)
 {
 	struct tp_config config = default_config();
-	struct tp_addr addr = {.ip = INADDR_LOOPBACK, .port = bench_port()};
+	struct tp_addr addr = {.ip = loopback_ip(), .port = loopback_port()};
 	struct tp_error error = {{0}};
 	struct tp *workers[2], *stranger;
 

@@ -1,5 +1,6 @@
 #include "stacks/socket/socket.h"
 
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 
 #include <arpa/inet.h>
@@ -28,12 +29,7 @@ static uint64_t calls;
 
 static struct tp_addr next_addr(void)
 {
-	static uint32_t taken;
-
-	return (struct tp_addr){
-		.ip = INADDR_LOOPBACK,
-		.port = (uint16_t)(10000 + ((uint32_t)getpid() * 128 + taken++) % 20000),
-	};
+	return (struct tp_addr){.ip = loopback_ip(), .port = loopback_port()};
 }
 
 /* --- a second process that holds an address --- */

@@ -3,6 +3,7 @@
 #include "dataplane/pipeline/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/bare.h"
+#include "tests/support/loopback.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
@@ -39,7 +40,7 @@ static bool open_bare(const char *options)
 	int code;
 
 	clock_start();
-	dialer.addr = (struct tp_addr){.ip = INADDR_LOOPBACK, .port = bench_port()};
+	dialer.addr = (struct tp_addr){.ip = loopback_ip(), .port = loopback_port()};
 	code = tp_options_parse(&uring_ops, options, values, &error);
 	if (code == 0)
 		code = uring_bare_ops.open(&config, &bare, &error);
