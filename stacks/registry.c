@@ -133,3 +133,11 @@ int stack_find(const char *spec, struct stack_choice *choice_out, struct tp_erro
 		*choice_out = choice;
 	return code;
 }
+
+int stack_check_host(const struct stack *stack, struct tp_error *error)
+{
+	struct tp_feature features[TP_FEATURES_MAX];
+	int code = stack->ops->probe ? stack->ops->probe(features, TP_FEATURES_MAX, error) : 0;
+
+	return code < 0 ? code : 0;
+}

@@ -48,4 +48,10 @@ const char *stack_bare_names(char *text, size_t text_bytes);
  */
 int stack_find(const char *spec, struct stack_choice *choice_out, struct tp_error *error);
 
+/*
+ * Asks the host for what the stack needs, which takes milliseconds. 0, or negative errno with
+ * `error` filled, as opening an instance would fail.
+ */
+int stack_check_host(const struct stack *stack, struct tp_error *error);
+
 #endif

@@ -52,7 +52,6 @@ int compose_check_link(const char *spec, struct tp_error *error)
 
 int compose_check_stack(const char *spec, struct tp_error *error)
 {
-	struct tp_feature features[TP_FEATURES_MAX];
 	struct stack_choice choice;
 	char names[128];
 	int code = stack_find(spec, &choice, error);
@@ -64,11 +63,7 @@ int compose_check_stack(const char *spec, struct tp_error *error)
 			       "the stack '%s' has no bare echo; these have one: %s",
 			       choice.stack->name, stack_bare_names(names, sizeof(names)));
 	code = compose_check_link(spec, error);
-	if (code < 0)
-		return code;
-	code = choice.stack->ops->probe ? choice.stack->ops->probe(features, TP_FEATURES_MAX, error)
-					: 0;
-	return code < 0 ? code : 0;
+	return code < 0 ? code : stack_check_host(choice.stack, error);
 }
 
 static json_t *numbers_to_json(const struct compose_numbers *numbers)

@@ -24,19 +24,29 @@ static struct flock whole_file(void)
 	return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
+/* Opens a plain file and nothing else: a FIFO, say, would keep us until somebody writes to it. */
 static int open_in(const char *folder, const char *name, int flags)
 {
 	char path[PATH_BYTES];
+	struct stat status;
 	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0644);
-	return fd < 0 ? -errno : fd;
+	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
 }
 
 static int fail_open(const char *folder, const char *name, int code, struct tp_error *error)
 {
+	if (code == -EINVAL || code == -EISDIR || code == -ELOOP)
+		return tp_fail(error, code, "%s/%s is no plain file and none of weir's: remove it",
+			       folder, name);
 	return tp_fail(error, code, "cannot open %s/%s: %s%s", folder, name, strerror(-code),
 		       code == -EACCES ? "; it takes root" : "");
 }

@@ -125,6 +125,14 @@ static bool is_in_first_look(const char *stack)
 	return strcmp(stack, "epoll") == 0 || strcmp(stack, "dpdk") == 0;
 }
 
+/* Why the stack cannot be measured, in words; NULL if it can. */
+static const char *what_lacks(const struct stack *stack, struct tp_error *error)
+{
+	if (!stack->ops)
+		return stack->absent;
+	return stack_check_host(stack, error) < 0 ? error->text : NULL;
+}
+
 static void check_stacks(struct checks *checks)
 {
 	unsigned count;
@@ -132,11 +140,11 @@ static void check_stacks(struct checks *checks)
 
 	for (unsigned i = 0; i < count; i++) {
 		bool needed = is_in_first_look(stacks[i].name);
-		enum check_state state =
-			ok_or(stacks[i].ops != NULL, needed ? CHECK_MISSING : CHECK_NOTE);
+		struct tp_error error;
+		const char *lacks = what_lacks(&stacks[i], &error);
 
-		mend(add(checks, "stack", state, "%s: %s", stacks[i].name,
-			 stacks[i].ops ? stacks[i].about : stacks[i].absent),
+		mend(add(checks, "stack", ok_or(!lacks, needed ? CHECK_MISSING : CHECK_NOTE),
+			 "%s: %s", stacks[i].name, lacks ? lacks : stacks[i].about),
 		     needed ? "first-look measures this stack"
 			    : "experiments that name it are refused");
 	}

@@ -19,7 +19,7 @@ enum check_state {
 struct check {
 	const char *name; /* static */
 	enum check_state state;
-	char found[192];
+	char found[320];
 	char mend[224]; /* what to do about it; "" if nothing is to be done */
 };
 

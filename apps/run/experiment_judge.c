@@ -58,10 +58,10 @@ static struct way way_down(struct way way, const char *key, size_t index)
 	return way;
 }
 
-/* The override that set this key, or NULL. */
+/* The override that set this key, the last of several; or NULL. */
 static const char *override_of(const struct judge *judge, const char *key)
 {
-	for (unsigned i = 0; i < judge->override_count; i++) {
+	for (unsigned i = judge->override_count; i-- > 0;) {
 		const char *override = judge->overrides[i];
 		size_t bytes = strcspn(override, "=");
 

@@ -2,10 +2,15 @@
 
 #include "apps/load/client.h"
 #include "dataplane/core/hugepages.h"
+#include "dataplane/core/limits.h"
+#include "dataplane/proto/frame.h"
 #include "stacks/registry.h"
 
 #include <errno.h>
 #include <string.h>
+
+/* Bodies that a bare echo takes and gives. */
+enum { BARE_BODY_MAX = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES };
 
 /* Server and client are a process each. */
 enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
@@ -123,6 +128,14 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 			       "the stack '%s' has no bare echo; set \"bare\" to false, or exclude "
 			       "it",
 			       stack->name);
+	if (of[SETTING_REQUEST_BYTES].number > BARE_BODY_MAX ||
+	    of[SETTING_RESPONSE_BYTES].number > BARE_BODY_MAX)
+		return tp_fail(
+			error, -EINVAL,
+			"a bare server takes and gives bodies of at most %d bytes, not %u "
+			"and %u; lower \"request_bytes\" or \"response_bytes\", or exclude it",
+			BARE_BODY_MAX, of[SETTING_REQUEST_BYTES].number,
+			of[SETTING_RESPONSE_BYTES].number);
 	return 0;
 }
 

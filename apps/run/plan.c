@@ -4,6 +4,7 @@
 #include "apps/run/fit.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
+#include "stacks/registry.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -146,6 +147,29 @@ static void make_cells(struct plan *plan, unsigned grid, const struct plan_groun
 		if (cell->pins.degraded)
 			plan->degraded = cell->pins.degraded;
 		plan->cell_count++;
+	}
+}
+
+/* Asks this host once for each stack that a cell has on one of its sides. */
+static void check_hosts(const struct plan *plan, struct problems *problems)
+{
+	static const enum setting_id sides[] = {SETTING_STACK, SETTING_CLIENT_STACK};
+	unsigned stack_count;
+	const struct stack *stacks = stack_list(&stack_count);
+	uint64_t asked = 0; /* a bit for each stack */
+
+	for (unsigned i = 0; i < 2 * plan->cell_count; i++) {
+		const struct cell *cell = &plan->cells[i / 2].cell;
+		struct stack_choice choice;
+		struct tp_error error;
+		uint64_t bit;
+
+		if (stack_find(cell->of[sides[i % 2]].word, &choice, &error) < 0)
+			continue;
+		bit = 1ull << (choice.stack - stacks);
+		if (!(asked & bit) && stack_check_host(choice.stack, &error) < 0)
+			problems_add(problems, "%s", error.text);
+		asked |= bit;
 	}
 }
 
@@ -356,6 +380,8 @@ static void fill(struct plan *plan, const struct plan_ground *ground, struct pro
 		return;
 	}
 	make_cells(plan, grid, ground, problems);
+	if (problems->count == 0)
+		check_hosts(plan, problems);
 	twin = problems->count ? NULL : plan_find_twin(plan);
 	if (twin)
 		problems_add(problems,

@@ -26,6 +26,7 @@ static json_t *options_to_json(const struct tp_ops *ops)
 static json_t *stack_to_json(const struct stack *stack)
 {
 	json_t *object = json_object();
+	struct tp_error error;
 
 	json_object_set_new(object, "name", json_text(stack->name));
 	json_object_set_new(object, "built", json_boolean(stack->ops != NULL));
@@ -34,6 +35,9 @@ static json_t *stack_to_json(const struct stack *stack)
 	json_object_set_new(object, "about", json_text(stack->about));
 	json_object_set_new(object, "wait_default", json_text(stack->spins ? "spin" : "block"));
 	if (stack->ops) {
+		bool usable = stack_check_host(stack, &error) == 0;
+
+		json_object_set_new(object, "unusable", json_text(usable ? NULL : error.text));
 		json_object_set_new(object, "features", stack_features_to_json(stack->ops));
 		json_object_set_new(object, "options", options_to_json(stack->ops));
 		json_object_set_new(object, "capabilities",

@@ -35,7 +35,8 @@ struct bare_conn {
 struct bare {
 	int epoll_fd;
 	int listen_fd;
-	bool moved; /* in this turn */
+	bool moved;	    /* in this turn */
+	uint64_t resume_ns; /* accepting rests until then for want of descriptors; 0: it does not */
 	uint32_t request_bytes;
 	uint32_t response_bytes;
 	uint32_t receive_bytes; /* the answers to so many received bytes fit the send buffer */
@@ -84,8 +85,8 @@ static void take_accepted(struct bare *bare, int fd)
 		close_conn(bare, conn);
 }
 
-/* A host that lacks descriptors is asked again when the next connection comes. */
-static void accept_all(struct bare *bare)
+/* What is left in the queue for want of descriptors is reported no more: it is asked for again. */
+static void accept_all(struct bare *bare, uint64_t now_ns)
 {
 	enum socket_accept verdict = SOCKET_ACCEPT_NEXT;
 
@@ -99,6 +100,7 @@ static void accept_all(struct bare *bare)
 		else
 			verdict = socket_accept_verdict(errno);
 	}
+	bare->resume_ns = verdict == SOCKET_ACCEPT_PAUSE ? now_ns + SOCKET_ACCEPT_PAUSE_NS : 0;
 }
 
 /* --- requests and answers --- */
@@ -196,10 +198,10 @@ static void serve(struct bare *bare, struct bare_conn *conn, uint32_t events)
 /* Asks the kernel; whole milliseconds are slept, rounded down to keep within the bound. */
 static unsigned ask_kernel(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn)
 {
-	uint64_t wait_ms = wait_ns / CLOCK_MS_NS;
+	uint64_t longest_ns = bare->resume_ns ? SOCKET_ACCEPT_PAUSE_NS : INT_MAX * CLOCK_MS_NS;
+	uint64_t wait_ms = (wait_ns < longest_ns ? wait_ns : longest_ns) / CLOCK_MS_NS;
 	uint64_t before_ns = wait_ms ? clock_now_ns() : 0;
-	int timeout = wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
-	int count = epoll_wait(bare->epoll_fd, bare->events, LIMIT_TURN_EVENTS, timeout);
+	int count = epoll_wait(bare->epoll_fd, bare->events, LIMIT_TURN_EVENTS, (int)wait_ms);
 
 	bare->counters.syscalls++;
 	turn->now_ns = clock_now_ns();
@@ -224,8 +226,10 @@ static void bare_turn(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn_
 		if (conn)
 			serve(bare, conn, bare->events[i].events);
 		else
-			accept_all(bare);
+			accept_all(bare, turn.now_ns);
 	}
+	if (bare->resume_ns && bare->resume_ns <= turn.now_ns)
+		accept_all(bare, turn.now_ns);
 	turn.moved = bare->moved;
 	bare->counters.polls++;
 	bare->counters.empty_polls += !turn.moved;

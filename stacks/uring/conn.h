@@ -77,7 +77,8 @@ struct ur_conn {
 	uint16_t lent_last;
 	uint16_t lent_count;
 	uint8_t receiving; /* enum ur_receiving */
-	bool surplus;	   /* more was lent than the ring could take in */
+	bool surplus;	   /* more is lent than the ring could take in, or than was in sight */
+	bool hidden;	   /* the last peek did not show all of it */
 	bool lacked;	   /* the pool had no buffer for it */
 	bool watched;	   /* the kernel is asked to tell of an error, for nothing else would */
 

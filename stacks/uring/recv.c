@@ -222,17 +222,21 @@ void ur_recv_done(struct ur *ur, struct ur_conn *conn, const struct io_uring_cqe
 
 /*
  * Never lends more than the ring could hold. What a multishot brought beyond that before it ended
- * stays behind the limit until there is room.
+ * stays behind the limit until there is room. Who consumes what is in sight need not look again, so
+ * the rest is told of when it comes into sight.
  */
 unsigned ur_peek(struct tp *tp, struct tp_conn *tp_conn, struct span *spans, unsigned room)
 {
 	struct ur_conn *conn = ur_conn_of(tp_conn);
 	const struct ur *ur = ur_of(tp);
+	bool hidden = unread(conn) > conn->recv.capacity;
 	uint32_t left = conn->recv.capacity - ring_used(&conn->recv);
 	uint32_t offset = conn->lent_offset;
 	struct span pieces[2];
 	unsigned count = ring_spans(&conn->recv, 0, ring_used(&conn->recv), pieces);
 
+	conn->hidden = hidden;
+	conn->surplus &= hidden;
 	if (count > room)
 		count = room;
 	for (unsigned i = 0; i < count; i++)
@@ -271,6 +275,7 @@ void ur_consume(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
 	uint32_t from_ring = ring_used(&conn->recv);
 
 	CHECK(bytes <= unread(conn));
+	conn->surplus |= conn->hidden && bytes > 0;
 	if (from_ring > bytes)
 		from_ring = (uint32_t)bytes;
 	consume_ring(ur, conn, from_ring);

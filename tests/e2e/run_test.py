@@ -4,12 +4,15 @@
 usage: run_test.py WEIR [SUBSTRING...]
 """
 
+import ctypes
+import errno
 import hashlib
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -20,6 +23,7 @@ DEADLINE_S = 60
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, ROOT)
 from tests.support import thread  # noqa: E402: the repository must be on the path first
+SYS_IO_URING_SETUP = 425
 EXPERIMENT = {
     "schema": "weir.experiment/1",
     "name": "tiny",
@@ -348,6 +352,45 @@ def dry_run(bench):
     assert bench.made() == [] and not os.path.exists(os.path.join(bench.folder, "lock"))
 
 
+def forbid_io_uring():
+    """In a child: from here on io_uring_setup fails with EPERM, as under a container's filter."""
+    rules = [(0x20, 0, 0, 0), (0x15, 0, 1, SYS_IO_URING_SETUP),
+             (0x06, 0, 0, 0x50000 | errno.EPERM), (0x06, 0, 0, 0x7FFF0000)]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *rule) for rule in rules))
+    program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(rules),
+                                                      ctypes.addressof(code)))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) or libc.prctl(22, 2, program):
+        os._exit(77)
+
+
+def forbidden_stack(bench):
+    """A host that forbids a stack is said before a sample is run, not by each sample."""
+    filtered = {"preexec_fn": forbid_io_uring}
+    probe = subprocess.run([bench.weir, "stacks", "--json"], capture_output=True, check=False,
+                           **filtered)
+    if probe.returncode == 77:
+        raise Skip("this host has no filters of system calls")
+    uring = next(one for one in json.loads(probe.stdout)["stacks"] if one["name"] == "uring")
+    if not uring["built"]:
+        raise Skip("this build has no uring")
+    assert "forbids io_uring" in uring["unusable"], uring
+    for changes in ({"stack": "uring@loopback"},
+                    {"stack": "epoll@loopback", "client_stack": "uring@loopback"}):
+        folder = bench.experiment(fixed={**EXPERIMENT["fixed"], **changes})
+        outcome = bench.run(folder, **filtered)
+        assert outcome.returncode == 4, outcome.stderr
+        assert "nothing was run: 1 problem\n" in outcome.stderr, outcome.stderr
+        assert "the host forbids io_uring" in outcome.stderr, outcome.stderr
+    assert bench.run(bench.experiment(), "--dry-run", **filtered).returncode == 0
+    doctor = subprocess.run([bench.weir, "doctor", "--json"], capture_output=True, check=False,
+                            **filtered)
+    found = [check for check in json.loads(doctor.stdout)["checks"]
+             if check["name"] == "stack" and check["found"].startswith("uring: ")]
+    assert len(found) == 1 and found[0]["state"] == "note", found
+    assert "forbids io_uring" in found[0]["found"], found
+
+
 def listed_levels(bench):
     """A list on the command line makes a factor; a size may have its unit."""
     outcome = bench.run(bench.experiment(), "--dry-run", "--set", "delivery=coalesce",
@@ -377,15 +420,16 @@ def unix_socket(bench):
 
 
 def stacks_of(bench):
-    """(built, sleeping): the names of the stacks that this build has, and of those that can sleep."""
+    """(usable, sleeping): the names of the stacks that can be had here, and of those that can sleep."""
     outcome = subprocess.run([bench.weir, "stacks", "--json"], capture_output=True, check=True)
-    stacks = [stack for stack in json.loads(outcome.stdout)["stacks"] if stack["built"]]
+    stacks = [stack for stack in json.loads(outcome.stdout)["stacks"]
+              if stack["built"] and not stack["unusable"]]
     sleeping = [stack["name"] for stack in stacks if "can_block" in stack["capabilities"]]
     return [stack["name"] for stack in stacks], sleeping
 
 
 def known_experiments(bench):
-    """Each is planned whole, but for stacks that this build has not or that never sleep in it."""
+    """Each is planned whole, but for stacks that cannot be had here or that never sleep."""
     built, sleeping = stacks_of(bench)
     folders = os.path.join(ROOT, "experiments")
     names = [name for name in sorted(os.listdir(folders)) if os.path.isdir(os.path.join(folders, name))]
@@ -555,6 +599,7 @@ TESTS = (
     ("a malformed experiment is refused by file, line and column", malformed),
     ("a wrong command line is refused with what was meant", wrong_command_line),
     ("a dry run prints the plan and leaves nothing", dry_run),
+    ("a stack that the host forbids is named before anything is run", forbidden_stack),
     ("a list on the command line makes a factor, and a size may have its unit", listed_levels),
     ("server and client meet on a Unix socket that is gone afterwards", unix_socket),
     ("every experiment of the repository is planned whole", known_experiments),

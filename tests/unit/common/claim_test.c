@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,6 +52,27 @@ static void kill_owner(pid_t pid)
 {
 	CU_ASSERT_EQUAL(kill(pid, SIGKILL), 0);
 	CU_ASSERT_EQUAL(waitpid(pid, NULL, 0), pid);
+}
+
+static void only_a_plain_file_is_a_claim(void)
+{
+	struct tp_error error = {.text = ""};
+	struct claim claim;
+	char path[128];
+
+	begin();
+	snprintf(path, sizeof(path), "%s/veth-1", folder);
+	CU_ASSERT_EQUAL(mkfifo(path, 0600), 0);
+	CU_ASSERT_EQUAL(claim_look(folder, "veth-1").state, CLAIM_NONE);
+	CU_ASSERT_EQUAL(claim_list(folder, "veth-", &claim, 1), 0);
+	CU_ASSERT(claim_take(folder, "veth-1", &error) < 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no plain file"));
+	CU_ASSERT_EQUAL(unlink(path), 0);
+	CU_ASSERT_EQUAL(mkdir(path, 0700), 0);
+	CU_ASSERT_EQUAL(claim_look(folder, "veth-1").state, CLAIM_NONE);
+	CU_ASSERT(claim_take(folder, "veth-1", &error) < 0);
+	CU_ASSERT_EQUAL(rmdir(path), 0);
+	end();
 }
 
 static void is_there_while_held(void)
@@ -169,6 +191,8 @@ static void lock_makes_its_folder(void)
 }
 
 static const struct suite_test tests[] = {
+	{"what is no plain file is no claim, and keeps nobody waiting",
+	 only_a_plain_file_is_a_claim},
 	{"a claim is held by its pid until it is dropped", is_there_while_held},
 	{"a second owner is refused with the first one's pid", is_refused_to_a_second},
 	{"a claim whose owner was killed is stale, and can be taken",

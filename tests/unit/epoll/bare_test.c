@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -122,6 +123,26 @@ static void expect_answer(int fd, uint64_t id, uint32_t response_bytes)
 static void send_all(int fd, const uint8_t *bytes, size_t count)
 {
 	CU_ASSERT_EQUAL(send(fd, bytes, count, MSG_NOSIGNAL), (ssize_t)count);
+}
+
+static void waiting_connections_are_taken_when_descriptors_are_free(void)
+{
+	struct tp_counters counters = {0};
+	struct rlimit before, none;
+	int fd;
+
+	if (!open_bare(4, RESPONSE_BYTES))
+		return;
+	fd = bench_dial(&bench);
+	getrlimit(RLIMIT_NOFILE, &before);
+	none = (struct rlimit){.rlim_cur = (rlim_t)fd + 1, .rlim_max = before.rlim_max};
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	epoll_bare_ops.turn(bare, 10 * CLOCK_MS_NS, &turn);
+	CU_ASSERT_EQUAL(counts(&counters).connections, 0);
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &before), 0);
+	CU_ASSERT(until(0, 1));
+	close(fd);
+	epoll_bare_ops.close(bare);
 }
 
 static void window_is_answered_in_one_write(void)
@@ -330,6 +351,8 @@ static void occupied_address_is_refused(void)
 }
 
 static const struct suite_test tests[] = {
+	{"connections that wait for descriptors are taken once there are some",
+	 waiting_connections_are_taken_when_descriptors_are_free},
 	{"a window of requests is answered in one write", window_is_answered_in_one_write},
 	{"requests cut at any byte are answered the same", every_split_is_answered_the_same},
 	{"single bytes make a request", single_bytes_make_a_request},

@@ -296,7 +296,7 @@ static void a_list_makes_a_factor(void)
 	static const char *const overrides[] = {"depth=[2, 4, 6]",
 						"stack=[\"epoll@loopback\", \"epoll@unix\"]",
 						"wait=[\"block\",\"spin\"]"};
-	static const char *const wrong[] = {"depth=[2, 2]", "runs=[1]"};
+	static const char *const wrong[] = {"depth=3", "depth=[2, 2]", "runs=[1]"};
 	struct problems problems;
 	struct experiment *experiment = read_text(text, overrides, 3, &problems);
 
@@ -309,7 +309,8 @@ static void a_list_makes_a_factor(void)
 	CU_ASSERT_PTR_NULL(fixed_text(experiment, "stack"));
 	CU_ASSERT_EQUAL(experiment->factors[2].setting, SETTING_WAIT);
 	experiment_free(experiment);
-	expect_problems(text, wrong, 2,
+	/* of a key given twice the last counts, and is the one to blame */
+	expect_problems(text, wrong, 3,
 			"--set depth=[2, 2]: 'depth' has this level twice\n"
 			"--set runs=[1]: 'runs' is [1]; accepted: a whole number from 1 to 1000\n");
 }

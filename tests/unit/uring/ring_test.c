@@ -108,6 +108,30 @@ static void receiving_goes_on_after_buffers_lacked(void)
 	bench_close(&bench);
 }
 
+/* More comes at once than may be in sight, and the reader looks only when it is told to. */
+static void what_was_out_of_sight_is_told_of(void)
+{
+	uint64_t until_ns = clock_now_ns() + DEADLINE_NS;
+	struct bench_conn *conn;
+	size_t got = 0;
+	int fd;
+
+	if (!bench_open_joined(&bench, &conn, &fd))
+		return;
+	bench_fill(bytes, sizeof(bytes));
+	CU_ASSERT_EQUAL(send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL), (ssize_t)sizeof(bytes));
+	while (got < sizeof(bytes) && clock_now_ns() < until_ns) {
+		conn->bits = 0;
+		bench_turn(&bench, CLOCK_MS_NS);
+		if (conn->bits & TP_READABLE)
+			got += bench_read(&bench, conn, back + got, sizeof(back) - got);
+	}
+	CU_ASSERT_EQUAL(got, sizeof(bytes));
+	CU_ASSERT_EQUAL(memcmp(bytes, back, sizeof(bytes)), 0);
+	close(fd);
+	bench_close(&bench);
+}
+
 static void single_shots_carry_all(void)
 {
 	if (!bench_open_with(&bench, CONNS, "multishot=off"))
@@ -391,6 +415,8 @@ static void cycles_leave_no_descriptor(void)
 }
 
 static const struct suite_test tests[] = {
+	{"a reader that takes all it sees is told of what was out of sight",
+	 what_was_out_of_sight_is_told_of},
 	{"rings of the least size carry every byte of many connections",
 	 rings_of_the_least_size_carry_all},
 	{"completions that overflow their ring are counted, and none is lost",
