@@ -161,15 +161,14 @@ static int fail_unknown(const struct flags *flags, const char *argument, size_t 
 			struct tp_error *error)
 {
 	const char *names[FLAGS_MAX];
-	char name[64];
+	char name[64], ask[NEAREST_TEXT];
 
 	CHECK(flags->count <= FLAGS_MAX);
 	for (unsigned i = 0; i < flags->count; i++)
 		names[i] = flags->table[i].name;
 	snprintf(name, sizeof(name), "%.*s", (int)name_bytes, argument + 2);
-	return tp_fail(error, -EINVAL,
-		       "unknown flag '--%s'; did you mean '--%s'? '%s --help' lists all", name,
-		       nearest_of(name, names, flags->count), flags->program);
+	return tp_fail(error, -EINVAL, "unknown flag '--%s'; %s'%s --help' lists all", name,
+		       nearest_ask(name, names, flags->count, "--", ask), flags->program);
 }
 
 static int set(const struct flags *flags, struct flag *flag, const char *text,

@@ -123,6 +123,7 @@ const char *tp_option_print(const struct tp_option *option, uint64_t value,
 static int fail_unknown(const struct tp_ops *ops, const char *name, struct tp_error *error)
 {
 	const char *names[TP_OPTIONS_MAX];
+	char ask[NEAREST_TEXT];
 
 	if (ops->option_count == 0)
 		return tp_fail(error, -EINVAL, "the stack '%s' has no options, so no '%s'",
@@ -130,9 +131,8 @@ static int fail_unknown(const struct tp_ops *ops, const char *name, struct tp_er
 	for (unsigned i = 0; i < ops->option_count; i++)
 		names[i] = ops->options[i].name;
 	return tp_fail(error, -EINVAL,
-		       "the stack '%s' has no option '%s'; did you mean '%s'? `weir stacks` lists "
-		       "all",
-		       ops->name, name, nearest_of(name, names, ops->option_count));
+		       "the stack '%s' has no option '%s'; %s`weir stacks` lists all", ops->name,
+		       name, nearest_ask(name, names, ops->option_count, "", ask));
 }
 
 static int fail_value(const struct tp_ops *ops, const struct tp_option *option, const char *value,
