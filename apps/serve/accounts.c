@@ -85,6 +85,19 @@ static struct cpus held_cpus(const struct stack_options *stack)
 	return held;
 }
 
+bool serve_polls_itself(const struct serve_options *options)
+{
+	const struct stack_options *stack = &options->stack;
+	uint64_t polled = option_of(stack, "sqpoll-cpu", UINT64_MAX);
+
+	if (!option_of(stack, "sqpoll", 0) || stack->wait.kind != WAIT_SPIN)
+		return false;
+	for (unsigned i = 0; i < stack->cpus.count; i++)
+		if (stack->cpus.cpu[i] == polled)
+			return true;
+	return polled > CPUS_NUMBER_MAX; /* each worker's own */
+}
+
 static json_t *cpus_to_json(const struct cpus *cpus)
 {
 	json_t *array = json_array();
@@ -135,6 +148,7 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 	json_object_set_new(object, "request_bytes",
 			    options->bare ? json_integer(options->request_bytes) : json_null());
 	json_object_set_new(object, "wait", json_text(stack->wait_text));
+	json_object_set_new(object, "sqpoll_competes", json_boolean(serve_polls_itself(options)));
 	json_object_set_new(object, "options", stack_options_to_json(stack));
 	json_object_set_new(object, "features", stack_features_to_json(stack->stack->ops));
 	json_object_set_new(object, "hugepages", stack_hugepages_to_json(stack));
