@@ -96,7 +96,7 @@ const struct flag_kind flag_choice = {.parse = parse_choice};
 const struct flag_kind flag_cpus = {
 	.metavar = "LIST", .accepts = "CPUs, each once, like 0,2-3", .parse = parse_cpus};
 const struct flag_kind flag_endpoint = {
-	.metavar = "IP:PORT|unix:PATH",
+	.metavar = "IP:PORT|unix:/PATH",
 	.accepts = "an endpoint: 127.0.0.1:7878, [::1]:7878, [fe80::1%eth0]:7878 or unix:/PATH (no "
 		   "multicast, no broadcast)",
 	.parse = parse_endpoint};

@@ -11,7 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-const char stack_wait_usage[] = "default, block, spin or adaptive[:T] (spin for T, then block)";
+const char stack_wait_usage[] = "default, block, spin or adaptive[:T] (spin for T, from 1us to 1s "
+				"with its unit, then block)";
 const char *const stack_hugepages_names[] = {"yes", "no", "auto", NULL};
 
 static bool can(const struct stack_options *options, uint32_t capability)
@@ -34,7 +35,7 @@ static int parse_wait(const struct flag *flag, const char *text)
 	return 0;
 }
 
-const struct flag_kind flag_wait = {.metavar = "default|block|spin|adaptive[:T]",
+const struct flag_kind flag_wait = {.metavar = "default|block|spin|adaptive[:T] (T like 50us)",
 				    .accepts = stack_wait_usage,
 				    .parse = parse_wait};
 

@@ -191,6 +191,7 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 #define X(name, meaning) print_kept(options, #name, server->name);
 	SERVER_COUNTERS(X)
 #undef X
+	print_counter(options, sum, TP_COUNT_accepts_refused);
 	print_counter(options, sum, TP_COUNT_writes);
 	print_ratio("bytes_per_write", transport->written_bytes, transport->writes);
 	print_ratio("responses_per_write", server->responses, transport->writes);
@@ -200,5 +201,10 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 	print_counter(options, sum, TP_COUNT_polls);
 	print_counter(options, sum, TP_COUNT_empty_polls);
 	print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
+	if (options->stack.stack->ops->counters_known & TP_KNOWS(accepts_refused) &&
+	    transport->accepts_refused)
+		printf("note: connections were refused for want of room; --conn-max is %u for "
+		       "each of %u workers\n",
+		       options->conn_max, options->stack.workers);
 	fflush(stdout);
 }

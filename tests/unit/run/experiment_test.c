@@ -111,8 +111,8 @@ static const struct {
 	{HEAD FIXED ", \"factors\": {\"depth\": []}}",
 	 "2:60: 'depth' must be a list [...] of 1 to 64 levels\n"},
 	{HEAD FIXED ", \"factors\": {\"delivery\": [\"colaesce\"]}}",
-	 "2:64: 'delivery' is \"colaesce\"; accepted: immediate, coalesce or flush-at:N (N "
-	 "bytes, like 2048 or 2KiB)\n"},
+	 "2:64: 'delivery' is \"colaesce\"; accepted: immediate, coalesce or flush-at:N (N from 1 "
+	 "to 32KiB, like 2048 or 2KiB)\n"},
 	{HEAD "\"fixed\": {\"stack\": \"kernel\"}}",
 	 "2:20: 'stack' is \"kernel\"; accepted: epoll@loopback, epoll@unix, epoll@veth, "
 	 "uring@loopback, uring@unix, uring@veth or dpdk@memif\n"},
