@@ -85,7 +85,7 @@ const char *stack_bare_names(char *text, size_t text_bytes)
 
 static int fail_unknown(const char *spec, size_t name_bytes, struct tp_error *error)
 {
-	char name[32];
+	char name[32], ask[NEAREST_TEXT];
 	const char *names[sizeof(stacks) / sizeof(stacks[0])];
 	unsigned count = sizeof(stacks) / sizeof(stacks[0]);
 
@@ -94,9 +94,44 @@ static int fail_unknown(const char *spec, size_t name_bytes, struct tp_error *er
 	snprintf(name, sizeof(name), "%.*s", (int)name_bytes, spec);
 	for (unsigned i = 0; i < count; i++)
 		names[i] = stacks[i].name;
-	return tp_fail(error, -ENOENT,
-		       "unknown stack '%s'; did you mean '%s'? `weir stacks` lists all", name,
-		       nearest_of(name, names, count));
+	return tp_fail(error, -ENOENT, "unknown stack '%s'; %s`weir stacks` lists all", name,
+		       nearest_ask(name, names, count, "", ask));
+}
+
+static bool has_option(const struct stack *stack, const char *name, size_t bytes)
+{
+	for (unsigned i = 0; stack->ops && i < stack->ops->option_count; i++)
+		if (strlen(stack->ops->options[i].name) == bytes &&
+		    strncmp(stack->ops->options[i].name, name, bytes) == 0)
+			return true;
+	return false;
+}
+
+/* Refuses an option that the stack has not and another has. 0, or -EINVAL with `error` filled. */
+static int refuse_foreign(const struct stack *stack, const char *name, size_t bytes,
+			  struct tp_error *error)
+{
+	if (has_option(stack, name, bytes))
+		return 0;
+	for (unsigned i = 0; i < sizeof(stacks) / sizeof(stacks[0]); i++)
+		if (has_option(&stacks[i], name, bytes))
+			return tp_fail(error, -EINVAL,
+				       "the stack '%s' has no option '%.*s': that is an option of "
+				       "'%s'; `weir stacks` lists all",
+				       stack->name, (int)bytes, name, stacks[i].name);
+	return 0;
+}
+
+static int parse_options(const struct stack *stack, const char *text,
+			 uint64_t values_out[TP_OPTIONS_MAX], struct tp_error *error)
+{
+	int code = 0;
+
+	for (const char *pair = text; *pair && code == 0; pair += pair[0] == ',') {
+		code = refuse_foreign(stack, pair, strcspn(pair, "=,"), error);
+		pair += strcspn(pair, ",");
+	}
+	return code < 0 ? code : tp_options_parse(stack->ops, text, values_out, error);
 }
 
 /* The row of a name; built or not. NULL if there is none. */
@@ -128,7 +163,7 @@ int stack_find(const char *spec, struct stack_choice *choice_out, struct tp_erro
 			       "are possible",
 			       choice.stack->name, device_bytes, sizeof(choice.device) - 1);
 	memcpy(choice.device, device, device_bytes);
-	code = tp_options_parse(choice.stack->ops, options, choice.options, error);
+	code = parse_options(choice.stack, options, choice.options, error);
 	if (code == 0)
 		*choice_out = choice;
 	return code;

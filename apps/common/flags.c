@@ -96,7 +96,7 @@ const struct flag_kind flag_choice = {.parse = parse_choice};
 const struct flag_kind flag_cpus = {
 	.metavar = "LIST", .accepts = "CPUs, each once, like 0,2-3", .parse = parse_cpus};
 const struct flag_kind flag_endpoint = {
-	.metavar = "IP:PORT|unix:PATH",
+	.metavar = "IP:PORT|unix:/PATH",
 	.accepts = "an endpoint: 127.0.0.1:7878, [::1]:7878, [fe80::1%eth0]:7878 or unix:/PATH (no "
 		   "multicast, no broadcast)",
 	.parse = parse_endpoint};
@@ -161,15 +161,14 @@ static int fail_unknown(const struct flags *flags, const char *argument, size_t 
 			struct tp_error *error)
 {
 	const char *names[FLAGS_MAX];
-	char name[64];
+	char name[64], ask[NEAREST_TEXT];
 
 	CHECK(flags->count <= FLAGS_MAX);
 	for (unsigned i = 0; i < flags->count; i++)
 		names[i] = flags->table[i].name;
 	snprintf(name, sizeof(name), "%.*s", (int)name_bytes, argument + 2);
-	return tp_fail(error, -EINVAL,
-		       "unknown flag '--%s'; did you mean '--%s'? '%s --help' lists all", name,
-		       nearest_of(name, names, flags->count), flags->program);
+	return tp_fail(error, -EINVAL, "unknown flag '--%s'; %s'%s --help' lists all", name,
+		       nearest_ask(name, names, flags->count, "--", ask), flags->program);
 }
 
 static int set(const struct flags *flags, struct flag *flag, const char *text,

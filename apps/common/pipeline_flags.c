@@ -13,7 +13,7 @@ static int parse_handler(const struct flag *flag, const char *text)
 	return handler_parse(text, flag->value);
 }
 
-const struct flag_kind flag_delivery = {.metavar = "immediate|coalesce|flush-at:N (N bytes)",
+const struct flag_kind flag_delivery = {.metavar = "immediate|coalesce|flush-at:N (N to 32KiB)",
 					.accepts = delivery_usage,
 					.parse = parse_delivery};
 const struct flag_kind flag_handler = {

@@ -11,7 +11,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-const char stack_wait_usage[] = "default, block, spin or adaptive[:T] (spin for T, then block)";
+const char stack_wait_usage[] = "default, block, spin or adaptive[:T] (spin for T, from 1us to 1s "
+				"with its unit, then block)";
 const char *const stack_hugepages_names[] = {"yes", "no", "auto", NULL};
 
 static bool can(const struct stack_options *options, uint32_t capability)
@@ -34,7 +35,7 @@ static int parse_wait(const struct flag *flag, const char *text)
 	return 0;
 }
 
-const struct flag_kind flag_wait = {.metavar = "default|block|spin|adaptive[:T]",
+const struct flag_kind flag_wait = {.metavar = "default|block|spin|adaptive[:T] (T like 50us)",
 				    .accepts = stack_wait_usage,
 				    .parse = parse_wait};
 
@@ -186,26 +187,66 @@ static bool allow_descriptors(uint64_t needed)
 	return setrlimit(RLIMIT_NOFILE, &limit) == 0;
 }
 
+/* Whether a limit of so many could be had, without changing any. */
+static bool may_allow_descriptors(uint64_t needed, uint64_t *limit_out)
+{
+	struct rlimit limit, raised;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_max >= needed)
+		return true;
+	*limit_out = limit.rlim_max;
+	raised = (struct rlimit){.rlim_cur = limit.rlim_cur, .rlim_max = needed};
+	if (setrlimit(RLIMIT_NOFILE, &raised) < 0)
+		return false;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return true;
+}
+
+/*
+ * What a process takes that has `open` descriptors at its start: an instance has one, its listener
+ * one, listeners that are dealt connections in turn three together; one more for files opened and
+ * closed on the way.
+ */
+static uint64_t needed_descriptors(unsigned workers, bool server, uint64_t connections,
+				   unsigned open)
+{
+	return open + 1 + workers * (server ? 2u : 1u) + (server && workers > 1 ? 3u : 0u) +
+	       connections;
+}
+
+static int fail_descriptors(uint64_t connections, uint64_t needed, uint64_t limit,
+			    struct tp_error *error)
+{
+	return tp_fail(error, -EMFILE,
+		       "%llu connections need %llu descriptors, and the limit is %llu: allow them "
+		       "with `ulimit -n %llu`, or have fewer connections",
+		       (unsigned long long)connections, (unsigned long long)needed,
+		       (unsigned long long)limit, (unsigned long long)needed);
+}
+
+int stack_judge_descriptors(const struct stack *stack, unsigned workers, bool server,
+			    uint64_t connections, unsigned files, struct tp_error *error)
+{
+	uint64_t needed =
+		needed_descriptors(workers, server, connections, STDERR_FILENO + 1 + files);
+	uint64_t limit;
+
+	if (!stack->uses_descriptors || may_allow_descriptors(needed, &limit))
+		return 0;
+	return fail_descriptors(connections, needed, limit, error);
+}
+
 int stack_check_descriptors(const struct stack_options *options, bool server, uint64_t connections,
 			    unsigned files, struct tp_error *error)
 {
-	/*
-	 * An instance has one, its listener one, listeners that are dealt connections in turn three
-	 * together; one more for files opened and closed on the way.
-	 */
-	uint64_t needed = count_open_descriptors() + files + 1 +
-			  (server && options->workers > 1 ? 3u : 0u) +
-			  options->workers * (server ? 2u : 1u) + connections;
+	uint64_t needed = needed_descriptors(options->workers, server, connections,
+					     count_open_descriptors() + files);
 	struct rlimit limit;
 
 	if (!options->stack->uses_descriptors || allow_descriptors(needed) ||
 	    getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return 0;
-	return tp_fail(error, -EMFILE,
-		       "%llu connections need %llu descriptors, and the limit is %llu: allow them "
-		       "with `ulimit -n %llu`, or have fewer connections",
-		       (unsigned long long)connections, (unsigned long long)needed,
-		       (unsigned long long)limit.rlim_cur, (unsigned long long)needed);
+	return fail_descriptors(connections, needed, limit.rlim_cur, error);
 }
 
 /* What worker `index`'s instance is opened with; lent from `options`. */

@@ -122,6 +122,13 @@ int stack_check_descriptors(const struct stack_options *options, bool server, ui
 			    unsigned files, struct tp_error *error);
 
 /*
+ * The same of a process that is yet to be started, with nothing open but the standard three. No
+ * limit is changed. 0, or -EMFILE with `error` filled.
+ */
+int stack_judge_descriptors(const struct stack *stack, unsigned workers, bool server,
+			    uint64_t connections, unsigned files, struct tp_error *error);
+
+/*
  * Opens worker `index`'s instance on the calling thread. 0, or negative errno with `error`
  * filled.
  */

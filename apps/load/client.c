@@ -269,7 +269,8 @@ static bool take_responses(struct client *client, struct conn *conn, struct span
 	if (reader->left == 0)
 		return true;
 	failures_note(&client->failures, FAILURE_wrong_id, 1,
-		      "connection %u: %zu bytes behind the last response that was asked for",
+		      "connection %u: %zu bytes behind the last response that was asked "
+		      "for" FAILURE_ASK_SIZES,
 		      conn->index, reader->left);
 	return false;
 }
@@ -299,8 +300,19 @@ static void receive(struct client *client, struct conn *conn)
 	refill(client, conn);
 }
 
-/* The server ended, in one way or the other, while we wanted more of it. */
-static void note_end(struct client *client, struct conn *conn, const char *how)
+#define ASK_ROOM "; does the server's --conn-max allow so many?"
+
+/* What to ask when the server ends a connection before it has answered anything. */
+static const char *ask_room(const struct conn *conn, bool by_server)
+{
+	return by_server && conn->answered == 0 ? ", before any answer" ASK_ROOM : "";
+}
+
+/*
+ * A connection ended, in one way or the other, while we wanted more of it; `by_server` if that was
+ * the server's doing.
+ */
+static void note_end(struct client *client, struct conn *conn, const char *how, bool by_server)
 {
 	uint32_t unanswered = conn->sent - conn->answered;
 
@@ -313,13 +325,13 @@ static void note_end(struct client *client, struct conn *conn, const char *how)
 			      how, unanswered);
 	else
 		failures_note(&client->failures, FAILURE_lost, unanswered ? unanswered : 1,
-			      "connection %u: %s with %u requests unanswered", conn->index, how,
-			      unanswered);
+			      "connection %u: %s with %u requests unanswered%s", conn->index, how,
+			      unanswered, ask_room(conn, by_server));
 }
 
 static void on_finished(struct client *client, struct conn *conn)
 {
-	note_end(client, conn, "the server ended it");
+	note_end(client, conn, "the server ended it", true);
 	conn->state = CONN_ENDING;
 	tp_finish(client->tp, conn->handle);
 }
@@ -330,10 +342,15 @@ static void note_unconnected(struct client *client, struct conn *conn, enum tp_r
 	enum failure_kind kind = reason == TP_TIMEOUT	  ? FAILURE_connect_timeout
 				 : reason == TP_LINK_DOWN ? FAILURE_lost
 							  : FAILURE_refused;
+	char server[TP_ADDR_TEXT];
 
 	fail(client);
-	failures_note(&client->failures, kind, 1, "connection %u: not connected: %s", conn->index,
-		      tp_reason_name(reason));
+	failures_note(&client->failures, kind, 1, "connection %u: not connected to %s: %s%s",
+		      conn->index, tp_addr_print(&client->config.server, server),
+		      tp_reason_name(reason),
+		      reason == TP_REFUSED ? "; is a server running there?"
+		      : reason == TP_RESET ? ASK_ROOM
+					   : "");
 }
 
 static void on_closed(struct client *client, struct conn *conn, enum tp_reason reason)
@@ -342,7 +359,7 @@ static void on_closed(struct client *client, struct conn *conn, enum tp_reason r
 		client->connecting--;
 		note_unconnected(client, conn, reason);
 	} else if (conn->state == CONN_OPEN) {
-		note_end(client, conn, tp_reason_name(reason));
+		note_end(client, conn, tp_reason_name(reason), reason == TP_RESET);
 	}
 	client->outstanding -= conn->sent - conn->answered;
 	conn->answered = conn->sent;

@@ -32,6 +32,11 @@ enum failure_kind {
 
 enum { FAILURE_TEXT_BYTES = 240 };
 
+/* What to ask when answers fit no request: a bare server knows the sizes by its flags alone. */
+#define FAILURE_ASK_SIZES                                                             \
+	"; do server and client have the same --request-bytes, --response-bytes and " \
+	"--handler?"
+
 struct failures {
 	uint64_t count[FAILURE_KIND_COUNT];
 	char text[FAILURE_KIND_COUNT][FAILURE_TEXT_BYTES]; /* the first case of each kind */

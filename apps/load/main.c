@@ -92,8 +92,8 @@ static int conclude(const struct load_options *options, const struct load_result
 	struct tp_error error;
 
 	if (result->interrupted) {
-		fprintf(stderr, "%s: interrupted (%s); nothing is written\n", flags->program,
-			strsignal(result->signal_number));
+		fprintf(stderr, "%s: interrupted by SIG%s; nothing is written\n", flags->program,
+			sigabbrev_np(result->signal_number));
 		return EXIT_INVALID;
 	}
 	load_print_summary(options, result);
@@ -113,7 +113,7 @@ static void look_around(struct load_options *options, const char *program)
 	if (pid == 0)
 		return;
 	snprintf(options->warning, sizeof(options->warning),
-		 "the server with pid %d is pinned to CPU %.100s as this client is: they take it "
+		 "a weir server (pid %d) is pinned to CPU %.100s as this client is: they take it "
 		 "from each other; --cpus keeps them apart",
 		 (int)pid, cpus_print(&shared, text));
 	fprintf(stderr, "%s: warning: %s\n", program, options->warning);

@@ -8,9 +8,10 @@
 static enum verify_result wrong_length(unsigned who, uint64_t got, uint64_t wanted,
 				       struct failures *failures)
 {
-	failures_note(failures, FAILURE_wrong_length, 1,
-		      "connection %u: a response body of %llu bytes, asked for %llu", who,
-		      (unsigned long long)got, (unsigned long long)wanted);
+	failures_note(
+		failures, FAILURE_wrong_length, 1,
+		"connection %u: a response body of %llu bytes, asked for %llu" FAILURE_ASK_SIZES,
+		who, (unsigned long long)got, (unsigned long long)wanted);
 	return VERIFY_WRONG;
 }
 
@@ -30,8 +31,9 @@ static enum verify_result judge_head(const struct verify_plan *plan, struct veri
 	}
 	if (head->id != id) {
 		failures_note(failures, FAILURE_wrong_id, 1,
-			      "connection %u: response id %#llx, the next in order is %#llx", who,
-			      (unsigned long long)head->id, (unsigned long long)id);
+			      "connection %u: response id %#llx, the next in order is "
+			      "%#llx" FAILURE_ASK_SIZES,
+			      who, (unsigned long long)head->id, (unsigned long long)id);
 		return VERIFY_WRONG;
 	}
 	if (head->flags != (FRAME_START | FRAME_END) || head->opcode != FRAME_OPCODE_STRESS) {
@@ -140,14 +142,15 @@ enum verify_result verify_next(const struct verify_plan *plan, struct verify *ve
 			return VERIFY_MORE;
 		case FRAME_TOO_SHORT:
 			failures_note(failures, FAILURE_wrong_length, 1,
-				      "connection %u: a response whose length field is too small",
+				      "connection %u: a response whose length field is too "
+				      "small" FAILURE_ASK_SIZES,
 				      who);
 			return VERIFY_WRONG;
 		case FRAME_TOO_LONG:
-			failures_note(
-				failures, FAILURE_wrong_length, 1,
-				"connection %u: a response whose length field exceeds the limit",
-				who);
+			failures_note(failures, FAILURE_wrong_length, 1,
+				      "connection %u: a response whose length field exceeds the "
+				      "limit" FAILURE_ASK_SIZES,
+				      who);
 			return VERIFY_WRONG;
 		}
 	}

@@ -27,6 +27,16 @@ static void set_commit(json_t *build)
 	json_object_set_new(build, "git_dirty", json_boolean(is_dirty));
 }
 
+/* A version, or null and why if it is empty. */
+static void set_library(json_t *libraries, const char *name, const char *version,
+			const char *absent)
+{
+	if (version[0])
+		json_object_set_new(libraries, name, json_string(version));
+	else
+		json_set_unknown(libraries, name, absent);
+}
+
 const char *build_version(void)
 {
 	return BUILD_VERSION;
@@ -45,8 +55,7 @@ json_t *build_info(void)
 {
 	json_t *build =
 		json_pack("{ss ss}", "schema", "weir.build/1", "weir_version", BUILD_VERSION);
-	json_t *libraries = json_pack("{ss ss?}", "jansson", JANSSON_VERSION, "dpdk",
-				      BUILD_DPDK[0] ? BUILD_DPDK : NULL);
+	json_t *libraries = json_pack("{ss}", "jansson", JANSSON_VERSION);
 
 	set_commit(build);
 	json_object_set_new(build, "compiler", json_string(BUILD_COMPILER));
@@ -59,8 +68,8 @@ json_t *build_info(void)
 #else
 	json_object_set_new(build, "assertions", json_true());
 #endif
-	if (!BUILD_DPDK[0])
-		json_object_set_new(libraries, "dpdk_reason", json_string("built without DPDK"));
+	set_library(libraries, "dpdk", BUILD_DPDK, "built without DPDK");
+	set_library(libraries, "liburing", BUILD_LIBURING, "built without liburing");
 	json_object_set_new(build, "libraries", libraries);
 	json_object_set_new(build, "unfit_for_performance", json_text(build_unfit()));
 	return build;

@@ -141,8 +141,9 @@ static int give_up(const struct conduct *conduct, const struct campaign *campaig
 
 	fflush(stdout);
 	if (code == -EINTR) {
-		fprintf(stderr, "%s: interrupted by %s after %u of %u samples; what there is: %s\n",
-			conduct->program, strsignal(signal_number), campaign->done, samples,
+		fprintf(stderr,
+			"%s: interrupted by SIG%s after %u of %u samples; what there is: %s\n",
+			conduct->program, sigabbrev_np(signal_number), campaign->done, samples,
 			campaign->directory.partial);
 		return 128 + signal_number;
 	}

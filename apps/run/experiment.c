@@ -2,6 +2,7 @@
 
 #include "apps/common/file.h"
 #include "apps/run/experiment_judge.h"
+#include "apps/run/link.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -165,6 +166,36 @@ static int apply_override(struct experiment *experiment, const char *override,
 	return 0;
 }
 
+/* A stack, or a list of them. */
+static void complete_stacks(json_t *value)
+{
+	char text[LINK_SPEC_BYTES];
+	json_t *level;
+	size_t i;
+
+	json_array_foreach(value, i, level) complete_stacks(level);
+	if (json_is_string(value) && link_complete(json_string_value(value), text))
+		json_string_set(value, text);
+}
+
+static void complete_settings(json_t *settings)
+{
+	complete_stacks(json_object_get(settings, "stack"));
+	complete_stacks(json_object_get(settings, "client_stack"));
+}
+
+/* Writes each stack's device where it is left out, so that plan and result name the link. */
+static void complete_links(json_t *experiment)
+{
+	json_t *exclude;
+	size_t i;
+
+	complete_settings(json_object_get(experiment, "fixed"));
+	complete_settings(json_object_get(experiment, "factors"));
+	json_array_foreach(json_object_get(experiment, "excludes"), i, exclude)
+		complete_settings(exclude);
+}
+
 /* Makes sense of the text; whatever is wrong becomes a problem. */
 static int fill(struct experiment *experiment, const char *const *overrides,
 		unsigned override_count, struct problems *problems)
@@ -174,6 +205,7 @@ static int fill(struct experiment *experiment, const char *const *overrides,
 	for (unsigned i = 0; i < override_count; i++)
 		if (apply_override(experiment, overrides[i], problems) < 0)
 			return -EINVAL;
+	complete_links(experiment->json);
 	experiment_judge(experiment, overrides, override_count, problems);
 	return problems->count ? -EINVAL : 0;
 }

@@ -104,6 +104,17 @@ complain(const struct judge *judge, struct way way, bool at_key, const char *for
 		     place.column, text);
 }
 
+static void complain_unknown(const struct judge *judge, struct way way, const char *key,
+			     const char *const *names, unsigned count)
+{
+	char ask[NEAREST_TEXT];
+
+	nearest_ask(key, names, count, "", ask);
+	if (ask[0])
+		ask[strlen(ask) - 1] = '\0'; /* ends the line */
+	complain(judge, way, true, "unknown key '%s'%s%s", key, ask[0] ? "; " : "", ask);
+}
+
 static void judge_top_keys(const struct judge *judge)
 {
 	const char *key;
@@ -111,8 +122,7 @@ static void judge_top_keys(const struct judge *judge)
 
 	json_object_foreach(judge->experiment->json, key,
 			    value) if (!is_one_of(key, top_keys, TOP_KEYS))
-		complain(judge, way_key(key), true, "unknown key '%s'; did you mean '%s'?", key,
-			 nearest_of(key, top_keys, TOP_KEYS));
+		complain_unknown(judge, way_key(key), key, top_keys, TOP_KEYS);
 }
 
 /*
@@ -228,8 +238,7 @@ static enum setting_id judge_setting(const struct judge *judge, struct way way, 
 	enum setting_id id = setting_find(key);
 
 	if (id == SETTING_COUNT)
-		complain(judge, way, true, "unknown key '%s'; did you mean '%s'?", key,
-			 nearest_of(key, setting_names(), SETTING_COUNT));
+		complain_unknown(judge, way, key, setting_names(), SETTING_COUNT);
 	return id;
 }
 

@@ -1,5 +1,6 @@
 #include "apps/run/fit.h"
 
+#include "apps/common/stack.h"
 #include "apps/load/client.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
@@ -14,6 +15,9 @@ enum { BARE_BODY_MAX = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES };
 
 /* Server and client are a process each. */
 enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
+
+/* The client's file of progress stays open. */
+enum { METRICS_FILES = 1 };
 
 static bool is_word(struct setting_value value, const char *word)
 {
@@ -139,6 +143,23 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 	return 0;
 }
 
+/* Whether both sides may have as many sockets. 0, or -EMFILE with `error` filled. */
+static int judge_descriptors(const struct plan_cell *cell, const struct sides *sides,
+			     struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	unsigned workers = of[SETTING_WORKERS].number;
+	unsigned connections = of[SETTING_CONNECTIONS].number;
+	unsigned link_files = cell->link->kind == LINK_VETH ? VETH_DESCRIPTORS : 0;
+	int code = stack_judge_descriptors(sides->server.stack, workers, true, connections,
+					   link_files, error);
+
+	if (code < 0)
+		return code;
+	return stack_judge_descriptors(sides->client.stack, workers, false, connections,
+				       METRICS_FILES, error);
+}
+
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
 static int judge_load(const struct cell *cell, struct tp_error *error)
 {
@@ -178,6 +199,8 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);
+	if (code == 0)
+		code = judge_descriptors(cell, &sides, error);
 	if (code == 0)
 		resolve(of, &sides, ground);
 	return code;

@@ -7,10 +7,12 @@
 #define VETH_IP "10.78.0.1"
 
 static const struct link links[] = {
-	{"epoll@loopback", LINK_LOOPBACK, .spec = "epoll@loopback", .server_ip = LOOPBACK_IP},
+	{"epoll@loopback", LINK_LOOPBACK, .alone = "epoll", .spec = "epoll@loopback",
+	 .server_ip = LOOPBACK_IP},
 	{"epoll@unix", LINK_UNIX, .spec = "epoll"},
 	{"epoll@veth", LINK_VETH, .spec = "epoll@veth", LINK_SUFFIX_ID, .server_ip = VETH_IP},
-	{"uring@loopback", LINK_LOOPBACK, .spec = "uring@loopback", .server_ip = LOOPBACK_IP},
+	{"uring@loopback", LINK_LOOPBACK, .alone = "uring", .spec = "uring@loopback",
+	 .server_ip = LOOPBACK_IP},
 	{"uring@unix", LINK_UNIX, .spec = "uring"},
 	{"uring@veth", LINK_VETH, .spec = "uring@veth", LINK_SUFFIX_ID, .server_ip = VETH_IP},
 	{
@@ -27,14 +29,31 @@ static const struct link links[] = {
 
 enum { LINK_COUNT = sizeof(links) / sizeof(links[0]) };
 
-const struct link *link_find(const char *name)
+/* Whether `name` is the word, options left out; the word may be NULL. */
+static bool begins_with_word(const char *name, const char *word)
 {
 	size_t bytes = strcspn(name, ",");
 
+	return word && strlen(word) == bytes && strncmp(word, name, bytes) == 0;
+}
+
+const struct link *link_find(const char *name)
+{
 	for (unsigned i = 0; i < LINK_COUNT; i++)
-		if (strlen(links[i].name) == bytes && strncmp(links[i].name, name, bytes) == 0)
+		if (begins_with_word(name, links[i].name) || begins_with_word(name, links[i].alone))
 			return &links[i];
 	return NULL;
+}
+
+bool link_complete(const char *name, char text[LINK_SPEC_BYTES])
+{
+	const struct link *link = link_find(name);
+	int bytes;
+
+	if (!link || !begins_with_word(name, link->alone))
+		return false;
+	bytes = snprintf(text, LINK_SPEC_BYTES, "%s%s", link->name, name + strcspn(name, ","));
+	return bytes < LINK_SPEC_BYTES;
 }
 
 const char *const *link_names(unsigned *count_out)
@@ -82,7 +101,7 @@ const char *link_print_spec(const char *name, const struct link_place *place,
 			    char text[LINK_SPEC_BYTES])
 {
 	const struct link *link = link_find(name);
-	const char *options = name + strlen(link->name);
+	const char *options = name + strcspn(name, ",");
 
 	switch (link->suffix) {
 	case LINK_SUFFIX_NONE:

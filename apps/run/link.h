@@ -34,7 +34,8 @@ enum link_suffix {
 struct link {
 	const char *name; /* as in experiments */
 	enum link_kind kind;
-	const char *spec; /* as the programs are told, without suffix and options */
+	const char *alone; /* the stack without a device where it means this link; or NULL */
+	const char *spec;  /* as the programs are told, without suffix and options */
 	enum link_suffix suffix;
 	const char *server_ip;	    /* where the server listens; NULL: on a socket file */
 	const char *server_address; /* IP/LEN of its own; NULL where the kernel has the address */
@@ -58,7 +59,13 @@ enum {
 /* The link of a stack's spec, with options or not (`uring@loopback,sqpoll=on`), or NULL. */
 const struct link *link_find(const char *name);
 
-/* All names, for messages and for nearest_of; `count_out` gets their number. */
+/*
+ * Writes the device into `name` where it is left out and the stack has one by default: "epoll" is
+ * "epoll@loopback", with options or not. False, with `text` unspecified, if there is nothing to do.
+ */
+bool link_complete(const char *name, char text[LINK_SPEC_BYTES]);
+
+/* All names, for messages; `count_out` gets their number. */
 const char *const *link_names(unsigned *count_out);
 
 /* What a stack may be in an experiment, for messages: "epoll@loopback, ... or dpdk@memif". */

@@ -85,6 +85,19 @@ static struct cpus held_cpus(const struct stack_options *stack)
 	return held;
 }
 
+bool serve_polls_itself(const struct serve_options *options)
+{
+	const struct stack_options *stack = &options->stack;
+	uint64_t polled = option_of(stack, "sqpoll-cpu", UINT64_MAX);
+
+	if (!option_of(stack, "sqpoll", 0) || stack->wait.kind != WAIT_SPIN)
+		return false;
+	for (unsigned i = 0; i < stack->cpus.count; i++)
+		if (stack->cpus.cpu[i] == polled)
+			return true;
+	return polled > CPUS_NUMBER_MAX; /* each worker's own */
+}
+
 static json_t *cpus_to_json(const struct cpus *cpus)
 {
 	json_t *array = json_array();
@@ -135,6 +148,7 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 	json_object_set_new(object, "request_bytes",
 			    options->bare ? json_integer(options->request_bytes) : json_null());
 	json_object_set_new(object, "wait", json_text(stack->wait_text));
+	json_object_set_new(object, "sqpoll_competes", json_boolean(serve_polls_itself(options)));
 	json_object_set_new(object, "options", stack_options_to_json(stack));
 	json_object_set_new(object, "features", stack_features_to_json(stack->stack->ops));
 	json_object_set_new(object, "hugepages", stack_hugepages_to_json(stack));
@@ -177,6 +191,7 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 #define X(name, meaning) print_kept(options, #name, server->name);
 	SERVER_COUNTERS(X)
 #undef X
+	print_counter(options, sum, TP_COUNT_accepts_refused);
 	print_counter(options, sum, TP_COUNT_writes);
 	print_ratio("bytes_per_write", transport->written_bytes, transport->writes);
 	print_ratio("responses_per_write", server->responses, transport->writes);
@@ -186,5 +201,10 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 	print_counter(options, sum, TP_COUNT_polls);
 	print_counter(options, sum, TP_COUNT_empty_polls);
 	print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
+	if (options->stack.stack->ops->counters_known & TP_KNOWS(accepts_refused) &&
+	    transport->accepts_refused)
+		printf("note: connections were refused for want of room; --conn-max is %u for "
+		       "each of %u workers\n",
+		       options->conn_max, options->stack.workers);
 	fflush(stdout);
 }

@@ -229,6 +229,23 @@ static int run(const struct serve_options *options, struct tp_error *error)
 					 : serve(options, &signals, error);
 }
 
+/* Says, before it serves, what is going to bound it. */
+static void print_notes(const struct serve_options *options, const char *program)
+{
+	struct tp_error error;
+
+	if (stack_check_descriptors(&options->stack, true,
+				    (uint64_t)options->conn_max * options->stack.workers,
+				    options->stack.veth_id[0] ? VETH_DESCRIPTORS : 0, &error) < 0)
+		fprintf(stderr, "%s: note: %s\n", program, error.text);
+	if (serve_polls_itself(options))
+		fprintf(stderr,
+			"%s: note: the kernel's thread of sqpoll=on is on a CPU where a worker "
+			"spins, and they take it from each other: give the thread a CPU of its "
+			"own with sqpoll-cpu=N, or let the worker --wait block\n",
+			program);
+}
+
 /* What the command line says; the table below writes it. */
 static struct serve_options options;
 
@@ -290,10 +307,7 @@ int verb_serve(int argc, char **argv)
 	if (resolve(&options, &flags, listen, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
-	if (stack_check_descriptors(&options.stack, true,
-				    (uint64_t)options.conn_max * options.stack.workers,
-				    options.stack.veth_id[0] ? VETH_DESCRIPTORS : 0, &error) < 0)
-		fprintf(stderr, "%s: note: %s\n", flags.program, error.text);
+	print_notes(&options, flags.program);
 	status = run(&options, &error);
 	return status < 0 ? exit_with(EXIT_USAGE, flags.program, &error) : status;
 }

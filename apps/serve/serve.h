@@ -55,6 +55,12 @@ void serve_worker_run(struct worker *worker);
 
 void serve_copy_add(struct serve_copy *sum, const struct serve_copy *copy);
 
+/*
+ * Whether a spinning worker shares its CPU with the kernel's thread that polls for it (sqpoll):
+ * each then waits for the time slice that the other spends on finding nothing.
+ */
+bool serve_polls_itself(const struct serve_options *options);
+
 /* The object of the lines `snapshot` and `final`. */
 json_t *serve_copy_to_json(const struct serve_options *options, const struct serve_copy *sum);
 

@@ -23,6 +23,17 @@ static json_t *options_to_json(const struct tp_ops *ops)
 	return object;
 }
 
+/* ["IPv4", ...]: what endpoints may be. */
+static json_t *families_to_json(uint32_t families)
+{
+	json_t *array = json_array();
+
+	for (unsigned i = 0; i < TP_FAMILY_COUNT; i++)
+		if (families >> i & 1)
+			json_array_append_new(array, json_text(tp_family_name(i)));
+	return array;
+}
+
 static json_t *stack_to_json(const struct stack *stack)
 {
 	json_t *object = json_object();
@@ -40,6 +51,7 @@ static json_t *stack_to_json(const struct stack *stack)
 		json_object_set_new(object, "unusable", json_text(usable ? NULL : error.text));
 		json_object_set_new(object, "features", stack_features_to_json(stack->ops));
 		json_object_set_new(object, "options", options_to_json(stack->ops));
+		json_object_set_new(object, "families", families_to_json(stack->ops->families));
 		json_object_set_new(object, "capabilities",
 				    stack_capabilities_to_json(stack->ops->capabilities));
 	} else {
@@ -94,22 +106,28 @@ static void print_options(const struct tp_ops *ops)
 	}
 }
 
-static void print_stack(const struct stack *stack)
+/* Words behind a label; the reference is taken. */
+static void print_words(const char *label, json_t *words, const char *separator)
 {
-	json_t *names;
-	json_t *name;
+	json_t *word;
 	size_t i;
 
+	printf("         %s:", label);
+	json_array_foreach(words, i, word)
+		printf("%s %s", i ? separator : "", json_string_value(word));
+	printf("\n");
+	json_decref(words);
+}
+
+static void print_stack(const struct stack *stack)
+{
 	printf("%-8s %s\n", stack->name, stack->about);
 	if (!stack->ops) {
 		printf("         absent: %s\n", stack->absent);
 		return;
 	}
-	names = stack_capabilities_to_json(stack->ops->capabilities);
-	printf("         can:");
-	json_array_foreach(names, i, name) printf(" %s", json_string_value(name));
-	json_decref(names);
-	printf("\n");
+	print_words("can", stack_capabilities_to_json(stack->ops->capabilities), "");
+	print_words("endpoints", families_to_json(stack->ops->families), ",");
 	printf("         waits by %s unless told otherwise\n",
 	       stack->spins ? "spinning" : "blocking");
 	if (stack->devices[0])

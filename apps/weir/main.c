@@ -57,11 +57,12 @@ static void print_help(FILE *to)
 static int refuse_verb(const char *name)
 {
 	const char *names[VERB_COUNT];
+	char ask[NEAREST_TEXT];
 
 	for (unsigned i = 0; i < VERB_COUNT; i++)
 		names[i] = verbs[i].name;
-	fprintf(stderr, "weir: unknown verb '%s'; did you mean '%s'? `weir --help` lists all\n",
-		name, nearest_of(name, names, VERB_COUNT));
+	fprintf(stderr, "weir: unknown verb '%s'; %s`weir --help` lists all\n", name,
+		nearest_ask(name, names, VERB_COUNT, "", ask));
 	return EXIT_USAGE;
 }
 

@@ -1,7 +1,6 @@
 #include "dataplane/core/nearest.h"
 
-#include "dataplane/core/check.h"
-
+#include <stdio.h>
 #include <string.h>
 
 enum { WORD_BYTES_MAX = 64 };
@@ -37,11 +36,27 @@ static unsigned edit_distance(const char *a, const char *b)
 
 const char *nearest_of(const char *word, const char *const *names, unsigned count)
 {
-	const char *best = names[0];
+	unsigned least = (unsigned)(strnlen(word, WORD_BYTES_MAX) + 2) / 3 + 1;
+	const char *best = NULL;
 
-	CHECK(count > 0);
-	for (unsigned i = 1; i < count; i++)
-		if (edit_distance(word, names[i]) < edit_distance(word, best))
-			best = names[i];
+	for (unsigned i = 0; i < count; i++) {
+		unsigned distance = edit_distance(word, names[i]);
+
+		if (distance >= least)
+			continue;
+		least = distance;
+		best = names[i];
+	}
 	return best;
+}
+
+const char *nearest_ask(const char *word, const char *const *names, unsigned count,
+			const char *dashes, char text[NEAREST_TEXT])
+{
+	const char *name = nearest_of(word, names, count);
+
+	text[0] = '\0';
+	if (name)
+		snprintf(text, NEAREST_TEXT, "did you mean '%s%s'? ", dashes, name);
+	return text;
 }

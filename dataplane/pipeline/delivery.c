@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
-const char delivery_usage[] = "immediate, coalesce or flush-at:N (N bytes, like 2048 or 2KiB)";
+_Static_assert(LIMIT_SEND_BYTES / 2 == 32 * 1024, "delivery_usage says so");
+
+const char delivery_usage[] =
+	"immediate, coalesce or flush-at:N (N from 1 to 32KiB, like 2048 or 2KiB)";
 
 /* A size in [1, max]; 0 if it is not one. */
 static uint32_t parse_bytes(const char *text, uint32_t max)

@@ -12,7 +12,8 @@
 #define SPIN_MIN_NS 1000ull
 #define SPIN_MAX_NS CLOCK_SECOND_NS
 
-const char wait_usage[] = "block, spin or adaptive[:T] (spin for T, 1us to 1s, then block)";
+const char wait_usage[] =
+	"block, spin or adaptive[:T] (spin for T, from 1us to 1s with its unit, then block)";
 
 static int parse_adaptive(const char *rest, struct wait *wait_out)
 {

@@ -16,7 +16,7 @@
 	X(empty_polls, "polls in which nothing moved")                                             \
 	X(waits, "polls that slept")                                                               \
 	X(wait_ns, "time slept in polls")                                                          \
-	X(wakeups, "sleeps that something ended before their time was up")                         \
+	X(wakeups, "polls that slept and then found something, however it ended")                  \
 	X(accepted, "connections accepted")                                                        \
 	X(accepts_refused,                                                                         \
 	  "connections refused for want of room; each SYN where the stack drops SYNs")             \

@@ -25,13 +25,19 @@ static int find_word(const char *const *words, const char *word, uint64_t *index
 	return -EINVAL;
 }
 
+/* The most that is written as a number. */
+static uint64_t greatest_number(const struct tp_option *option)
+{
+	return option->word ? option->max - 1 : option->max;
+}
+
 static int parse_number(const struct tp_option *option, const char *text, uint64_t *value_out)
 {
 	if (option->kind == TP_OPTION_BYTES)
 		return units_parse_bytes(text, option->max, value_out);
 	if (option->kind == TP_OPTION_DURATION && strcmp(text, "0") != 0)
 		return units_parse_duration(text, value_out);
-	return units_parse_count(text, option->max, value_out);
+	return units_parse_count(text, greatest_number(option), value_out);
 }
 
 static int parse_value(const struct tp_option *option, const char *text, uint64_t *value_out)
@@ -43,6 +49,10 @@ static int parse_value(const struct tp_option *option, const char *text, uint64_
 		return find_word(switch_words, text, value_out);
 	if (option->kind == TP_OPTION_CHOICE)
 		return find_word(option->choices, text, value_out);
+	if (option->word && strcmp(text, option->word) == 0) {
+		*value_out = option->max;
+		return 0;
+	}
 	code = parse_number(option, text, &value);
 	if (code < 0 || value < option->min || value > option->max)
 		return -EINVAL;
@@ -72,8 +82,9 @@ const char *tp_option_accepted(const struct tp_option *option, char text[128])
 	else if (option->kind == TP_OPTION_CHOICE)
 		join_words(option->choices, text);
 	else
-		snprintf(text, 128, "%s to %s", tp_option_print(option, option->min, least),
-			 tp_option_print(option, option->max, most));
+		snprintf(text, 128, "%s to %s%s%s", tp_option_print(option, option->min, least),
+			 tp_option_print(option, greatest_number(option), most),
+			 option->word ? ", or " : "", option->word ? option->word : "");
 	return text;
 }
 
@@ -114,7 +125,10 @@ const char *tp_option_print(const struct tp_option *option, uint64_t value,
 		print_duration(value, text);
 		break;
 	case TP_OPTION_COUNT:
-		snprintf(text, TP_OPTION_TEXT, "%" PRIu64, value);
+		if (option->word && value == option->max)
+			snprintf(text, TP_OPTION_TEXT, "%s", option->word);
+		else
+			snprintf(text, TP_OPTION_TEXT, "%" PRIu64, value);
 		break;
 	}
 	return text;
@@ -123,6 +137,7 @@ const char *tp_option_print(const struct tp_option *option, uint64_t value,
 static int fail_unknown(const struct tp_ops *ops, const char *name, struct tp_error *error)
 {
 	const char *names[TP_OPTIONS_MAX];
+	char ask[NEAREST_TEXT];
 
 	if (ops->option_count == 0)
 		return tp_fail(error, -EINVAL, "the stack '%s' has no options, so no '%s'",
@@ -130,9 +145,8 @@ static int fail_unknown(const struct tp_ops *ops, const char *name, struct tp_er
 	for (unsigned i = 0; i < ops->option_count; i++)
 		names[i] = ops->options[i].name;
 	return tp_fail(error, -EINVAL,
-		       "the stack '%s' has no option '%s'; did you mean '%s'? `weir stacks` lists "
-		       "all",
-		       ops->name, name, nearest_of(name, names, ops->option_count));
+		       "the stack '%s' has no option '%s'; %s`weir stacks` lists all", ops->name,
+		       name, nearest_ask(name, names, ops->option_count, "", ask));
 }
 
 static int fail_value(const struct tp_ops *ops, const struct tp_option *option, const char *value,

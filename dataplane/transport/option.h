@@ -29,7 +29,7 @@ enum {
 /* How a value is written. */
 enum tp_option_kind {
 	TP_OPTION_SWITCH,   /* on or off: 1 or 0 */
-	TP_OPTION_COUNT,    /* 64 */
+	TP_OPTION_COUNT,    /* 64, or the word that stands for the most */
 	TP_OPTION_BYTES,    /* 16384, 16KiB */
 	TP_OPTION_DURATION, /* 50us: nanoseconds; "0" is 0 */
 	TP_OPTION_CHOICE,   /* one of `choices`, by its index */
@@ -41,6 +41,7 @@ struct tp_option {
 	uint64_t initial; /* the value if none is given */
 	uint64_t min;
 	uint64_t max;		    /* a switch and a choice have none */
+	const char *word;	    /* a count: how `max` is written, e.g. "worker"; or NULL */
 	const char *const *choices; /* ended by NULL */
 	const char *about;	    /* one line */
 };

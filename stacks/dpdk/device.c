@@ -74,6 +74,7 @@ const struct device_traits device_traits[DEVICE_KIND_COUNT] = {
 static int fail_kind(const char *text, struct tp_error *error)
 {
 	const char *names[DEVICE_KIND_COUNT];
+	char name[16], ask[NEAREST_TEXT];
 
 	if (text[0] == '\0')
 		return tp_fail(error, -EINVAL,
@@ -81,11 +82,11 @@ static int fail_kind(const char *text, struct tp_error *error)
 			       "af_xdp:INTERFACE or ring, e.g. dpdk@memif:/run/weir.sock");
 	for (unsigned i = 0; i < DEVICE_KIND_COUNT; i++)
 		names[i] = device_traits[i].name;
-	return tp_fail(
-		error, -EINVAL,
-		"unknown dpdk device '%s'; did you mean '%s'? There are memif:PATH, tap:NAME, "
-		"af_packet:INTERFACE, af_xdp:INTERFACE and ring",
-		text, nearest_of(text, names, DEVICE_KIND_COUNT));
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
+	return tp_fail(error, -EINVAL,
+		       "unknown dpdk device '%s'; %sthere are memif:PATH, tap:NAME, "
+		       "af_packet:INTERFACE, af_xdp:INTERFACE and ring",
+		       text, nearest_ask(name, names, DEVICE_KIND_COUNT, "", ask));
 }
 
 /* A path that can stand in a vdev's arguments and in a socket's address. */

@@ -31,6 +31,12 @@ int socket_device_check(const char *stack, const char *device, struct tp_error *
 	if (!device || !*device || strcmp(device, "loopback") == 0 || strcmp(device, "veth") == 0 ||
 	    strncmp(device, "veth:", 5) == 0)
 		return 0;
+	if (strncmp(device, "unix", 4) == 0)
+		return tp_fail(error, -EINVAL,
+			       "the stack '%s' has no device '%s': a Unix socket is an endpoint, "
+			       "not a device; use '%s' with --listen unix:/PATH and --connect "
+			       "unix:/PATH",
+			       stack, device, stack);
 	return tp_fail(error, -EINVAL,
 		       "the stack '%s' has no device '%s': use '%s' or '%s@loopback' (the kernel's "
 		       "routes choose the interface) or '%s@veth'",

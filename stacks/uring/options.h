@@ -21,7 +21,7 @@ enum uring_option {
 	UR_OPTION_COUNT,
 };
 
-/* sqpoll-cpu: the worker's own. */
+/* sqpoll-cpu: the worker's own, written "worker". */
 enum { UR_SQPOLL_OWN_CPU = 65535 };
 
 #endif

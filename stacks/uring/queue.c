@@ -76,6 +76,28 @@ static int open_best(struct ur_queue *queue, const struct tp_ops *ops,
 	return code;
 }
 
+/* What says how the kernel's thread polls means nothing without one. */
+static int check_options(const struct tp_ops *ops, const struct tp_config *config,
+			 struct tp_error *error)
+{
+	static const enum uring_option polled[] = {UR_SQPOLL_CPU, UR_SQPOLL_IDLE};
+	char text[TP_OPTION_TEXT];
+
+	if (tp_option_of(ops, config, UR_SQPOLL))
+		return 0;
+	for (unsigned i = 0; i < sizeof(polled) / sizeof(polled[0]); i++) {
+		const struct tp_option *option = &ops->options[polled[i]];
+		uint64_t value = tp_option_of(ops, config, polled[i]);
+
+		if (value != option->initial)
+			return tp_fail(error, -EINVAL,
+				       "uring: %s=%s is for the kernel's polling thread, and "
+				       "there is none: add sqpoll=on, or leave it out",
+				       option->name, tp_option_print(option, value, text));
+	}
+	return 0;
+}
+
 int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct tp_config *config,
 		  struct tp_error *error)
 {
@@ -83,6 +105,9 @@ int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct
 	int code;
 
 	*queue = (struct ur_queue){0};
+	code = check_options(ops, config, error);
+	if (code < 0)
+		return code;
 	code = open_best(queue, ops, config);
 	queue->syscalls++;
 	if (code == -EINVAL && tp_option_of(ops, config, UR_SQPOLL))

@@ -290,15 +290,29 @@ def paused_client(bench):
 
 
 def failing_client(bench):
-    fixed = {"stack": "epoll@loopback", "connections": 100}
+    """The client is given an option that only opening finds fault with."""
+    listed = subprocess.run([bench.weir, "stacks", "--json"], capture_output=True, check=True)
+    if not any(stack["name"] == "uring" and stack["built"] for stack in json.loads(listed.stdout)["stacks"]):
+        raise Skip("built without liburing")
+    fixed = {"stack": "epoll@loopback", "client_stack": "uring@loopback,buffers=3", "connections": 4}
     folder = bench.experiment(fixed=fixed, factors={"depth": [1]})
-    outcome = bench.run(folder, preexec_fn=lambda: limit_files(60))
+    outcome = bench.run(folder)
     assert outcome.returncode == 3, outcome.stdout + outcome.stderr
     result = read_results(results_path(outcome))[0]
     assert result["valid"] is False
     assert "the client ended with status 4" in result["invalid_reasons"][0], result
-    assert "descriptors, and the limit is 60" in result["invalid_reasons"][0], result
+    assert "must be a power of two" in result["invalid_reasons"][0], result
     assert not any("snapshots" in reason for reason in result["invalid_reasons"]), result
+
+
+def too_few_descriptors(bench):
+    fixed = {"stack": "epoll@loopback", "connections": 100}
+    folder = bench.experiment(fixed=fixed, factors={"depth": [1]})
+    for arguments in (("--dry-run",), ()):
+        outcome = bench.run(folder, *arguments, preexec_fn=lambda: limit_files(60))
+        assert outcome.returncode == 4, outcome.stdout + outcome.stderr
+        assert "100 connections need 106 descriptors, and the limit is 60" in outcome.stderr, outcome.stderr
+    assert bench.made() == []
 
 
 def limit_files(count):
@@ -598,6 +612,7 @@ TESTS = (
     ("a client that fails makes the sample invalid with its last words", failing_client),
     ("a malformed experiment is refused by file, line and column", malformed),
     ("a wrong command line is refused with what was meant", wrong_command_line),
+    ("connections that will lack descriptors are found before anything runs", too_few_descriptors),
     ("a dry run prints the plan and leaves nothing", dry_run),
     ("a stack that the host forbids is named before anything is run", forbidden_stack),
     ("a list on the command line makes a factor, and a size may have its unit", listed_levels),

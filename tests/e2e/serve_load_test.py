@@ -62,12 +62,12 @@ def shared_cpu():
         raise Skip("needs two CPUs")
     with Server("--cpus", cpus[0]) as server:
         result, error = load(server, "--cpus", cpus[0])
-        said = re.search(rf"weir load: warning: (the server with pid (\d+) is pinned to CPU {cpus[0]} as .*)", error)
+        said = re.search(rf"weir load: warning: (a weir server \(pid (\d+)\) is pinned to CPU {cpus[0]} as .*)", error)
         assert said and result["warnings"] == [said.group(1)], (error, result["warnings"])
         if int(said.group(2)) != server.ready["pid"]:
             raise Skip("another server runs on that CPU too")
         result, error = load(server, "--cpus", cpus[1])
-        pid = f"pid {server.ready['pid']} "
+        pid = f"(pid {server.ready['pid']})"
         assert pid not in error and not any(pid in text for text in result["warnings"]), error
         server.end()
 
@@ -201,8 +201,10 @@ def stalled_server():
 
 @test("an address where nobody listens refuses")
 def refused():
-    status, out, error = run("load", "--connect", f"127.0.0.1:{free_port()}", "--connections", 3)
+    address = f"127.0.0.1:{free_port()}"
+    status, out, error = run("load", "--connect", address, "--connections", 3)
     assert status == 3 and "refused (3)" in error, error
+    assert f"not connected to {address}: refused; is a server running there?" in error, error
     assert "n/a (nothing was measured)" in out
 
 
@@ -231,6 +233,7 @@ def wrong_answers():
     with Server("--response-bytes", 64) as server:
         result, error = load(server, "--response-bytes", 65, expect=3)
         assert "wrong_length" in error and result["failures"][0]["kind"] == "wrong_length"
+        assert "the same --request-bytes, --response-bytes and --handler?" in error, error
         result, error = load(server, "--handler", "echo", "--request-bytes", 64, expect=3)
         assert "wrong_bytes" in error and result["failures"][0]["kind"] == "wrong_bytes"
         final = server.end()
@@ -249,9 +252,11 @@ def many_connections():
 @test("more connections than the server has room for fail the run")
 def too_many_connections():
     with Server("--conn-max", 4) as server:
-        load(server, "--connections", 8, expect=3)
+        _, error = load(server, "--connections", 8, expect=3)
+        assert "; does the server's --conn-max allow so many?" in error, error
         judge_result(load(server, "--connections", 4)[0], "within bounds")
-        server.end()
+        final = server.end()
+        assert final["transport"]["accepts_refused"] > 0, final["transport"]
 
 
 @test("an occupied address is refused and its holder named")
@@ -335,7 +340,7 @@ def interrupted():
             client.await_line("phase measure")
             client.signal(signal.SIGINT)
             status, _, error = client.wait()
-        assert status == 3 and "interrupted" in error, (status, error)
+        assert status == 3 and "interrupted by SIGINT;" in error, (status, error)
         assert os.listdir(folder) == []
         server.end()
 

@@ -11,6 +11,20 @@ static void finds_what_was_meant(void)
 	CU_ASSERT_STRING_EQUAL(nearest_of("--connect", names, 4), "--connect");
 }
 
+static void does_not_guess(void)
+{
+	static const char *const verbs[] = {"doctor", "stacks", "serve", "load", "run"};
+	char text[NEAREST_TEXT];
+
+	CU_ASSERT_PTR_NULL(nearest_of("build", verbs, 5));
+	CU_ASSERT_PTR_NULL(nearest_of("--port", names, 4));
+	CU_ASSERT_STRING_EQUAL(nearest_of("lod", verbs, 5), "load");
+	CU_ASSERT_STRING_EQUAL(nearest_of("srve", verbs, 5), "serve");
+	CU_ASSERT_STRING_EQUAL(nearest_ask("build", verbs, 5, "", text), "");
+	CU_ASSERT_STRING_EQUAL(nearest_ask("laod", verbs, 5, "--", text),
+			       "did you mean '--load'? ");
+}
+
 static void survives_any_word(void)
 {
 	char long_word[1000];
@@ -18,13 +32,14 @@ static void survives_any_word(void)
 	for (int i = 0; i < 999; i++)
 		long_word[i] = 'x';
 	long_word[999] = '\0';
-	CU_ASSERT_PTR_NOT_NULL(nearest_of(long_word, names, 4));
-	CU_ASSERT_PTR_NOT_NULL(nearest_of("", names, 4));
+	CU_ASSERT_PTR_NULL(nearest_of(long_word, names, 4));
+	CU_ASSERT_PTR_NULL(nearest_of("", names, 4));
 }
 
 static const struct suite_test tests[] = {
 	{"the name with the fewest edits is found", finds_what_was_meant},
-	{"an empty word and a very long one get some answer", survives_any_word},
+	{"a word that is far from every name gets no guess", does_not_guess},
+	{"an empty word and a very long one are near to nothing", survives_any_word},
 };
 
 SUITE_MAIN("nearest", tests)

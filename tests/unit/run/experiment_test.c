@@ -111,8 +111,8 @@ static const struct {
 	{HEAD FIXED ", \"factors\": {\"depth\": []}}",
 	 "2:60: 'depth' must be a list [...] of 1 to 64 levels\n"},
 	{HEAD FIXED ", \"factors\": {\"delivery\": [\"colaesce\"]}}",
-	 "2:64: 'delivery' is \"colaesce\"; accepted: immediate, coalesce or flush-at:N (N "
-	 "bytes, like 2048 or 2KiB)\n"},
+	 "2:64: 'delivery' is \"colaesce\"; accepted: immediate, coalesce or flush-at:N (N from 1 "
+	 "to 32KiB, like 2048 or 2KiB)\n"},
 	{HEAD "\"fixed\": {\"stack\": \"kernel\"}}",
 	 "2:20: 'stack' is \"kernel\"; accepted: epoll@loopback, epoll@unix, epoll@veth, "
 	 "uring@loopback, uring@unix, uring@veth or dpdk@memif\n"},
@@ -123,8 +123,8 @@ static const struct {
 	 "one with its unit, like \"16KiB\"\n"},
 	{HEAD FIXED ", \"factors\": {\"depth\": [\"1\"]}}",
 	 "2:61: 'depth' is \"1\", but a whole number from 1 to 1024 is accepted\n"},
-	{HEAD FIXED ", \"factors\": {\"client_stack\": [\"epoll\"]}}",
-	 "2:68: 'client_stack' is \"epoll\"; accepted: same, epoll@loopback, epoll@unix, "
+	{HEAD FIXED ", \"factors\": {\"client_stack\": [\"dpdk\"]}}",
+	 "2:68: 'client_stack' is \"dpdk\"; accepted: same, epoll@loopback, epoll@unix, "
 	 "epoll@veth, uring@loopback, uring@unix, uring@veth or dpdk@memif\n"},
 	{HEAD FIXED ", \"factors\": {\"bare\": [1]}}",
 	 "2:60: 'bare' is 1; accepted: true or false\n"},
@@ -261,6 +261,29 @@ static void overrides_go_where_they_belong(void)
 		"accepted\n");
 }
 
+static void a_device_that_is_left_out_is_written(void)
+{
+	static const char text[] =
+		HEAD "\"fixed\": {\"client_stack\": \"epoll,nodelay=off\"}, \"factors\": "
+		     "{\"stack\": [\"epoll\", \"uring@unix\"]}, \"excludes\": [{\"stack\": "
+		     "\"epoll\"}]}";
+	static const char twice[] =
+		HEAD "\"factors\": {\"stack\": [\"epoll\", \"epoll@loopback\"]}}";
+	struct problems problems;
+	struct experiment *experiment = read_text(text, NULL, 0, &problems);
+
+	CU_ASSERT_FATAL(experiment != NULL);
+	CU_ASSERT_STRING_EQUAL(experiment->factors[0].levels[0].word, "epoll@loopback");
+	CU_ASSERT_STRING_EQUAL(experiment->factors[0].levels[1].word, "uring@unix");
+	CU_ASSERT_STRING_EQUAL(experiment->fixed.of[SETTING_CLIENT_STACK].word,
+			       "epoll@loopback,nodelay=off");
+	CU_ASSERT_EQUAL(experiment->exclude_count, 1);
+	CU_ASSERT_STRING_EQUAL(experiment->text, text);
+	experiment_free(experiment);
+	CU_ASSERT_PTR_NULL(read_text(twice, NULL, 0, &problems));
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "has this level twice"));
+}
+
 static void composes_from_text(void)
 {
 	static const char text[] = HEAD FIXED ", \"order\": \"abba\"}";
@@ -343,6 +366,8 @@ static const struct suite_test tests[] = {
 	 names_what_cannot_be_read},
 	{"a file or nesting without bounds is refused", refuses_a_file_without_bounds},
 	{"what is right is read, and the rest has its defaults", reads_what_is_right},
+	{"the device of a stack that has a default may be left out",
+	 a_device_that_is_left_out_is_written},
 	{"a description can be composed by a program, and is judged the same", composes_from_text},
 	{"an override replaces a factor, a plain key or a fixed value",
 	 overrides_go_where_they_belong},

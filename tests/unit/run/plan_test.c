@@ -362,7 +362,12 @@ static void options_stay_behind_the_device(void)
 			       "dpdk@memif:/tmp/ground/s0002.sock,a=b");
 	CU_ASSERT_STRING_EQUAL(link_print_spec("uring@unix,a=b", &place, text), "uring,a=b");
 	CU_ASSERT_PTR_NULL(link_find("uring@unixx"));
-	CU_ASSERT_PTR_NULL(link_find("uring"));
+	CU_ASSERT_PTR_NULL(link_find("dpdk"));
+	CU_ASSERT_PTR_EQUAL(link_find("uring"), link_find("uring@loopback"));
+	CU_ASSERT_STRING_EQUAL(link_print_spec("uring,sqpoll=on", &place, text),
+			       "uring@loopback,sqpoll=on");
+	CU_ASSERT_FALSE(link_complete("uring@loopback", text));
+	CU_ASSERT_FALSE(link_complete("dpdk", text));
 }
 
 static void an_option_that_a_stack_has_not_is_refused(void)

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { TRIGGER, POLL, RING, IDLE, BUFFER, OPTION_COUNT };
+enum { TRIGGER, POLL, RING, IDLE, BUFFER, CPU, OPTION_COUNT };
 
 static const char *const triggers[] = {"edge", "level", NULL};
 
@@ -16,6 +16,7 @@ static const struct tp_option table[OPTION_COUNT] = {
 	[RING] = {.name = "entries", .kind = TP_OPTION_COUNT, .initial = 8, .min = 1, .max = 64},
 	[IDLE] = {.name = "idle", .kind = TP_OPTION_DURATION, .max = 1000 * 1000},
 	[BUFFER] = {.name = "buffer", .kind = TP_OPTION_BYTES, .initial = 4096, .max = 1 << 20},
+	[CPU] = {.name = "cpu", .kind = TP_OPTION_COUNT, .initial = 9, .max = 9, .word = "worker"},
 };
 
 static const struct tp_ops ops = {.name = "trial", .options = table, .option_count = OPTION_COUNT};
@@ -34,14 +35,15 @@ static void what_is_not_given_stays_as_it_is_initially(void)
 
 static void every_kind_is_read_and_written(void)
 {
-	static const char *const texts[] = {"level", "off", "64", "50us", "16KiB"};
-	static const uint64_t expected[] = {1, 0, 64, 50 * 1000, 16 * 1024};
+	static const char *const texts[] = {"level", "off", "64", "50us", "16KiB", "8"};
+	static const uint64_t expected[] = {1, 0, 64, 50 * 1000, 16 * 1024, 8};
 	uint64_t values[TP_OPTIONS_MAX];
 	char text[TP_OPTION_TEXT];
 	struct tp_error error;
 
 	CU_ASSERT_EQUAL(
-		tp_options_parse(&ops, "buffer=16KiB,trigger=level,sqpoll=off,entries=64,idle=50us",
+		tp_options_parse(&ops,
+				 "buffer=16KiB,trigger=level,sqpoll=off,entries=64,idle=50us,cpu=8",
 				 values, &error),
 		0);
 	for (unsigned i = 0; i < OPTION_COUNT; i++) {
@@ -50,6 +52,22 @@ static void every_kind_is_read_and_written(void)
 	}
 	CU_ASSERT_EQUAL(tp_options_parse(&ops, "idle=0", values, &error), 0);
 	CU_ASSERT_STRING_EQUAL(tp_option_print(&table[IDLE], values[IDLE], text), "0");
+}
+
+static void a_count_may_have_a_word_for_its_most(void)
+{
+	uint64_t values[TP_OPTIONS_MAX];
+	char text[TP_OPTION_TEXT], accepted[128];
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL(tp_options_parse(&ops, "cpu=0", values, &error), 0);
+	CU_ASSERT_EQUAL(values[CPU], 0);
+	CU_ASSERT_EQUAL(tp_options_parse(&ops, "cpu=worker", values, &error), 0);
+	CU_ASSERT_EQUAL(values[CPU], 9);
+	CU_ASSERT_STRING_EQUAL(tp_option_print(&table[CPU], 9, text), "worker");
+	CU_ASSERT_STRING_EQUAL(tp_option_accepted(&table[CPU], accepted), "0 to 8, or worker");
+	CU_ASSERT_EQUAL(tp_options_parse(&ops, "cpu=9", values, &error), -EINVAL);
+	CU_ASSERT_EQUAL(tp_options_parse(&ops, "entries=worker", values, &error), -EINVAL);
 }
 
 static void what_is_wrong_is_named(void)
@@ -62,6 +80,7 @@ static void what_is_wrong_is_named(void)
 		{"entries=65", "1 to 64 is accepted"},
 		{"buffer=2MiB", "0 to 1MiB is accepted"},
 		{"idle=1", "0 to 1ms is accepted"},
+		{"cpu=10", "0 to 8, or worker is accepted"},
 		{"idle=2ms", "0 to 1ms is accepted"},
 		{"entries", "NAME=VALUE is expected"},
 		{"=8", "NAME=VALUE is expected"},
@@ -86,6 +105,7 @@ static void what_is_wrong_is_named(void)
 static const struct suite_test tests[] = {
 	{"what is not given stays as it is initially", what_is_not_given_stays_as_it_is_initially},
 	{"every kind of option is read and written", every_kind_is_read_and_written},
+	{"a count may have a word for its most", a_count_may_have_a_word_for_its_most},
 	{"what is wrong is named, with what is accepted, and nothing changes",
 	 what_is_wrong_is_named},
 };

@@ -156,6 +156,13 @@ static void awkward_options_are_refused_in_words(void)
 			0);
 	CU_ASSERT_EQUAL(uring_ops.open(&config, &tp, &error), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "sqpoll-cpu"));
+	CU_ASSERT_EQUAL(tp_options_parse(&uring_ops, "sqpoll-cpu=0", values, &error), 0);
+	CU_ASSERT_EQUAL(uring_ops.open(&config, &tp, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "sqpoll-cpu=0"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "add sqpoll=on"));
+	CU_ASSERT_EQUAL(tp_options_parse(&uring_ops, "sqpoll-idle=5ms", values, &error), 0);
+	CU_ASSERT_EQUAL(uring_ops.open(&config, &tp, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "sqpoll-idle=5ms"));
 }
 
 static const struct suite_test tests[] = {
