@@ -24,21 +24,37 @@ static struct flock whole_file(void)
 	return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
+/*
+ * Opens a regular file and nothing else: -EEXIST if the name stands for another thing. It does not
+ * block, for a FIFO that nobody writes would hold its opener for good.
+ */
 static int open_in(const char *folder, const char *name, int flags)
 {
 	char path[PATH_BYTES];
+	struct stat status;
 	int fd;
 
 	if (snprintf(path, sizeof(path), "%s/%s", folder, name) >= (int)sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW, 0644);
-	return fd < 0 ? -errno : fd;
+	fd = open(path, flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0644);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		return fd;
+	close(fd);
+	return -EEXIST;
 }
 
 static int fail_open(const char *folder, const char *name, int code, struct tp_error *error)
 {
+	const char *advice = "";
+
+	if (code == -EACCES)
+		advice = "; it takes root";
+	else if (code == -EEXIST)
+		advice = ", but is no regular file; remove it";
 	return tp_fail(error, code, "cannot open %s/%s: %s%s", folder, name, strerror(-code),
-		       code == -EACCES ? "; it takes root" : "");
+		       advice);
 }
 
 /* 0; -EAGAIN if somebody else has it, or another negative errno. */
