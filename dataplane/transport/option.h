@@ -14,6 +14,8 @@
 #ifndef WEIR_TRANSPORT_OPTION_H
 #define WEIR_TRANSPORT_OPTION_H
 
+#include "dataplane/core/units.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,9 +23,9 @@ struct tp_error;
 struct tp_ops;
 
 enum {
-	TP_OPTIONS_MAX = 24,  /* of one stack */
-	TP_FEATURES_MAX = 24, /* likewise */
-	TP_OPTION_TEXT = 32,  /* a printed value and its end */
+	TP_OPTIONS_MAX = 24,	     /* of one stack */
+	TP_FEATURES_MAX = 24,	     /* likewise */
+	TP_OPTION_TEXT = UNITS_TEXT, /* a printed value and its end */
 };
 
 /* How a value is written. */
