@@ -16,9 +16,6 @@
 
 static const char program[] = "weir ceiling";
 
-/* Bodies that a bare echo takes and gives. */
-enum { BARE_BODY_MAX = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES };
-
 /* Longest warm-up and window, an hour, as of an experiment. */
 #define WINDOW_MAX_NS (3600 * CLOCK_SECOND_NS)
 

@@ -105,6 +105,19 @@ static int judge_links(const struct plan_cell *cell, struct tp_error *error)
 		       link_kind_name(cell->link->kind));
 }
 
+/* Whether a bare echo can take or give bodies so long. 0, or -EINVAL with `error` filled. */
+static int judge_bare_body(const struct setting_value *of, enum setting_id id,
+			   struct tp_error *error)
+{
+	if (of[id].number <= BARE_BODY_MAX)
+		return 0;
+	return tp_fail(
+		error, -EINVAL,
+		"\"%s\" is %u, but a bare server takes and gives bodies of at most %d bytes; "
+		"lower it, set \"bare\" to false, or exclude it",
+		setting_name(id), of[id].number, BARE_BODY_MAX);
+}
+
 /* What a bare echo cannot be asked for. 0, or -EINVAL with `error` filled. */
 static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 		      struct tp_error *error)
@@ -123,7 +136,9 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 			       "the stack '%s' has no bare echo; set \"bare\" to false, or exclude "
 			       "it",
 			       stack->name);
-	return 0;
+	if (judge_bare_body(of, SETTING_REQUEST_BYTES, error) < 0)
+		return -EINVAL;
+	return judge_bare_body(of, SETTING_RESPONSE_BYTES, error);
 }
 
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */

@@ -420,6 +420,32 @@ static void a_bare_server_has_neither_handler_nor_delivery(void)
 	experiment_free(experiment);
 }
 
+static void a_bare_server_has_no_longer_bodies_than_a_chunk(void)
+{
+	struct stack_choice choice;
+	struct experiment *experiment;
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL_FATAL(stack_find("epoll@loopback", &choice, &error), 0);
+	if (!choice.stack->bare) {
+		suite_skip("the stack 'epoll' has no bare echo");
+		return;
+	}
+	expect_refusal(
+		ON("epoll@loopback", ", \"factors\": {\"bare\": [true], "
+				     "\"response_bytes\": [16361]}"),
+		"\"response_bytes\" is 16361, but a bare server takes and gives bodies of at "
+		"most 16360 bytes");
+	expect_refusal(ON("epoll@loopback", ", \"factors\": {\"bare\": [true], "
+					    "\"request_bytes\": [\"32KiB\"]}"),
+		       "\"request_bytes\" is 32768, but a bare server");
+	experiment = read_text(ON("epoll@loopback", ", \"factors\": {\"bare\": [true, false], "
+						    "\"request_bytes\": [16360], "
+						    "\"response_bytes\": [16360]}"));
+	plan_free(make(experiment));
+	experiment_free(experiment);
+}
+
 /* What differs in signs only would be two cells in one folder. */
 static void names_are_short_and_their_own(void)
 {
@@ -472,6 +498,8 @@ static const struct suite_test tests[] = {
 	 a_client_may_differ_from_its_server},
 	{"a bare server has no handler and no delivery policy",
 	 a_bare_server_has_neither_handler_nor_delivery},
+	{"a bare server has no longer bodies than a chunk holds",
+	 a_bare_server_has_no_longer_bodies_than_a_chunk},
 	{"a cell's name is not cut and no other's", names_are_short_and_their_own},
 	{"excluded cells do not count against the limit", what_is_excluded_does_not_count},
 };
