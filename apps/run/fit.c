@@ -1,5 +1,6 @@
 #include "apps/run/fit.h"
 
+#include "apps/common/stack.h"
 #include "apps/load/client.h"
 #include "dataplane/core/hugepages.h"
 #include "stacks/registry.h"
@@ -158,6 +159,31 @@ static int judge_load(const struct cell *cell, struct tp_error *error)
 	return 0;
 }
 
+/*
+ * Whether server and client keep out of each other's CPUs. Their workers do; a thread of the
+ * kernel's that polls for one of them may be told to run on the other's. 0, or -EINVAL with `error`
+ * filled.
+ */
+static int judge_held(const struct plan_cell *cell, const struct sides *sides,
+		      struct tp_error *error)
+{
+	struct cpus server =
+		stack_held_cpus(sides->server.stack, sides->server.options, &cell->pins.server);
+	struct cpus client =
+		stack_held_cpus(sides->client.stack, sides->client.options, &cell->pins.client);
+
+	for (unsigned i = 0; i < server.count; i++)
+		if (cpus_have(&client, server.cpu[i]))
+			return tp_fail(
+				error, -EINVAL,
+				"server (%s) and client (%s) would share CPU %u by \"sqpoll-cpu\"; "
+				"name one that neither side has, give the client a "
+				"\"client_stack\" without it, or exclude it",
+				cell->cell.of[SETTING_STACK].word,
+				cell->cell.of[SETTING_CLIENT_STACK].word, server.cpu[i]);
+	return 0;
+}
+
 int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
 {
 	struct setting_value *of = cell->cell.of;
@@ -178,6 +204,8 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0)
 		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
+	if (code == 0)
+		code = judge_held(cell, &sides, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);
 	if (code == 0)

@@ -392,6 +392,40 @@ static void a_client_may_differ_from_its_server(void)
 		       "epoll@loopback, which is on loopback");
 }
 
+/* On two cores the server's worker is on CPU 0 and the client's on CPU 1. */
+static void a_polling_thread_keeps_off_the_other_side(void)
+{
+	static const char apart[] = ON("uring@loopback,sqpoll=on,sqpoll-cpu=2",
+				       ", \"factors\": {\"client_stack\": [\"epoll@loopback\", "
+				       "\"uring@loopback,sqpoll=on,sqpoll-cpu=3\"]}");
+	static const char *const shared[] = {
+		ON("uring@loopback,sqpoll=on,sqpoll-cpu=1",
+		   ", \"factors\": {\"client_stack\": [\"epoll@loopback\"]}"),
+		ON("epoll@loopback", ", \"factors\": {\"client_stack\": "
+				     "[\"uring@loopback,sqpoll=on,sqpoll-cpu=0\"]}"),
+		ON("uring@loopback,sqpoll=on,sqpoll-cpu=0", ""),
+		ON("uring@loopback,sqpoll=on,sqpoll-cpu=2", ""),
+	};
+	static const char *const said[] = {"would share CPU 1", "would share CPU 0",
+					   "would share CPU 0", "would share CPU 2"};
+	struct experiment *experiment;
+	struct stack_choice choice;
+	struct tp_error error;
+
+	if (stack_find("uring@loopback", &choice, &error) < 0) {
+		suite_skip("%s", error.text);
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		expect_refusal(shared[i], said[i]);
+	experiment = read_text(apart);
+	plan_free(make(experiment));
+	experiment_free(experiment);
+	experiment = read_text(ON("uring@loopback,sqpoll-cpu=1", "")); /* nobody polls */
+	plan_free(make(experiment));
+	experiment_free(experiment);
+}
+
 static void a_bare_server_has_neither_handler_nor_delivery(void)
 {
 	struct stack_choice choice;
@@ -496,6 +530,8 @@ static const struct suite_test tests[] = {
 	{"a client may wait otherwise than its server, and use another stack on the same kind of "
 	 "link",
 	 a_client_may_differ_from_its_server},
+	{"a kernel's thread that polls for one side keeps off the other's CPUs",
+	 a_polling_thread_keeps_off_the_other_side},
 	{"a bare server has no handler and no delivery policy",
 	 a_bare_server_has_neither_handler_nor_delivery},
 	{"a bare server has no longer bodies than a chunk holds",
