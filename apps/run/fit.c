@@ -22,6 +22,20 @@ struct sides {
 	struct stack_choice client;
 };
 
+static void print_wait(struct setting_value *value, char text[WAIT_TEXT])
+{
+	struct wait wait;
+
+	if (wait_parse(value->word, &wait) == 0)
+		value->word = wait_print(&wait, text);
+}
+
+void fit_words(struct plan_cell *cell)
+{
+	print_wait(&cell->cell.of[SETTING_WAIT], cell->wait_text);
+	print_wait(&cell->cell.of[SETTING_CLIENT_WAIT], cell->client_wait_text);
+}
+
 /* The client's as the server's, unless it is told otherwise. */
 static void resolve_client(struct setting_value *of)
 {

@@ -392,6 +392,27 @@ static void a_client_may_differ_from_its_server(void)
 		       "epoll@loopback, which is on loopback");
 }
 
+static void waits_are_written_in_one_way(void)
+{
+	struct experiment *experiment =
+		read_text(ON("epoll@loopback", ", \"factors\": {\"wait\": [\"adaptive\"], "
+					       "\"client_wait\": [\"adaptive:1500ns\", \"same\", "
+					       "\"adaptive:0.02ms\"]}"));
+	struct plan *plan = make(experiment);
+
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].variant, "adaptive-50us.client-adaptive-1500ns");
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].cell.of[SETTING_WAIT].word, "adaptive:50us");
+	CU_ASSERT_STRING_EQUAL(plan->cells[1].cell.of[SETTING_CLIENT_WAIT].word, "adaptive:50us");
+	expect_words(plan->samples[1].server_argv, "--wait adaptive:50us");
+	expect_words(plan->samples[1].client_argv, "--wait adaptive:50us");
+	expect_words(plan->samples[2].client_argv, "--wait adaptive:20us");
+	plan_free(plan);
+	experiment_free(experiment);
+	expect_refusal(ON("epoll@loopback",
+			  ", \"factors\": {\"wait\": [\"adaptive\", \"adaptive:50us\"]}"),
+		       "adaptive-50us: two cells would have this name");
+}
+
 /* On two cores the server's worker is on CPU 0 and the client's on CPU 1. */
 static void a_polling_thread_keeps_off_the_other_side(void)
 {
@@ -530,6 +551,8 @@ static const struct suite_test tests[] = {
 	{"a client may wait otherwise than its server, and use another stack on the same kind of "
 	 "link",
 	 a_client_may_differ_from_its_server},
+	{"a wait is written in one way, and two ways are no two cells",
+	 waits_are_written_in_one_way},
 	{"a kernel's thread that polls for one side keeps off the other's CPUs",
 	 a_polling_thread_keeps_off_the_other_side},
 	{"a bare server has no handler and no delivery policy",
