@@ -119,17 +119,11 @@ static int resolve(struct ceiling_options *options, const struct flags *flags,
 
 static int exit_of(const struct share_cell *cells, unsigned count, double least)
 {
-	int status = EXIT_PASS;
+	static const int status[] = {[SHARE_REACHED] = EXIT_PASS,
+				     [SHARE_MISSED] = EXIT_GATE,
+				     [SHARE_UNDECIDED] = EXIT_INCONCLUSIVE};
 
-	for (unsigned i = 0; i < count; i++) {
-		enum share_verdict verdict = share_judge(&cells[i], least);
-
-		if (verdict == SHARE_MISSED)
-			return EXIT_GATE;
-		if (verdict == SHARE_UNDECIDED)
-			status = EXIT_INCONCLUSIVE;
-	}
-	return status;
+	return status[share_judge_all(cells, count, least)];
 }
 
 static int judge(const struct campaign *campaign, void *user)
