@@ -1,13 +1,10 @@
 /*
- * option: what a stack can be told beyond its device, and what it finds on this host.
+ * option: what a stack can be told beyond its device.
  *
  * A stack declares a constant table of options (tp_ops.options). A user writes them behind the
  * device, `uring@loopback,sqpoll=on,zero-copy-bytes=16KiB`; the text becomes an array of numbers in
  * the table's order, which open takes (tp_config.options). So one word in an experiment carries a
  * stack with all that it was told, and what it was told is printed and recorded in full.
- *
- * A feature is something that a stack makes use of where the host has it. Features are probed at
- * start, and those that lack are named.
  *
  * Plane: setup.
  */
@@ -16,7 +13,6 @@
 
 #include "dataplane/core/units.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct tp_error;
@@ -24,7 +20,6 @@ struct tp_ops;
 
 enum {
 	TP_OPTIONS_MAX = 24,	     /* of one stack */
-	TP_FEATURES_MAX = 24,	     /* likewise */
 	TP_OPTION_TEXT = UNITS_TEXT, /* a printed value and its end */
 };
 
@@ -45,12 +40,6 @@ struct tp_option {
 	uint64_t max;		    /* a switch and a choice have none */
 	const char *const *choices; /* ended by NULL */
 	const char *about;	    /* one line */
-};
-
-struct tp_feature {
-	const char *name; /* static */
-	bool present;
-	const char *absent; /* static: what lacks and what is done instead; NULL if present */
 };
 
 /*
