@@ -6,7 +6,6 @@
 #include "apps/common/stack.h"
 #include "apps/run/conduct.h"
 #include "apps/run/link.h"
-#include "apps/run/lock.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 
@@ -230,22 +229,7 @@ static struct flag table[] = {
 	 .kind = &flag_share,
 	 .value = &options.least,
 	 .about = "the gate: exit 1 if a cell's share is below, 2 if that is not sure"},
-	{.name = "output",
-	 .kind = &flag_text,
-	 .value = &options.conduct.output,
-	 .about = "where the result directory is made (default: results/ in the repository)"},
-	{.name = "dry-run",
-	 .kind = &flag_switch,
-	 .value = &options.conduct.dry_run,
-	 .about = "print the plan, run nothing"},
-	{.name = "no-report",
-	 .kind = &flag_switch,
-	 .value = &options.conduct.no_report,
-	 .about = "do not have the analysis make a report"},
-	{.name = "lock",
-	 .kind = &flag_text,
-	 .value = &options.conduct.lock,
-	 .about = "the file that keeps two runs apart"},
+	CONDUCT_FLAGS(&options.conduct),
 };
 
 int verb_ceiling(int argc, char **argv)
@@ -264,9 +248,7 @@ int verb_ceiling(int argc, char **argv)
 	struct tp_error error;
 	int status;
 
-	for (unsigned i = 0; i < flags.count; i++)
-		if (strcmp(table[i].name, "lock") == 0)
-			table[i].initial = lock_default_path();
+	conduct_default_lock(&flags);
 	if (!flags_accept(&flags, argc, argv, &status))
 		return status;
 	if (resolve(&options, &flags, &error) < 0)
