@@ -162,14 +162,15 @@ def report_of_a_ceiling(bench):
 
 
 def gate(bench):
-    """A gate that nothing misses, and one that nothing reaches."""
+    """A gate that nothing misses, and one that nothing reaches: on a loaded host that is not sure."""
     outcome = bench.ceiling("--runs", 5, "--least", "1%")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "gate: at least 1%: reached in 1 of 1 cells" in outcome.stdout
     outcome = bench.ceiling("--runs", 5, "--least", "200%")
-    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
-    assert re.search(rf"^gate: epoll@loopback, 4 connections, depth 4: MISSED: {SHARE} of",
-                     outcome.stdout, re.M), outcome.stdout
+    verdict = re.search(rf"^gate: epoll@loopback, 4 connections, depth 4: (MISSED|undecided): {SHARE} of",
+                        outcome.stdout, re.M)
+    assert verdict, outcome.stdout + outcome.stderr
+    assert outcome.returncode == {"MISSED": 1, "undecided": 2}[verdict[1]], outcome.stdout
     assert results_path(outcome)
 
 
