@@ -191,8 +191,8 @@ static int judge_held(const struct plan_cell *cell, const struct sides *sides,
 			return tp_fail(
 				error, -EINVAL,
 				"server (%s) and client (%s) would share CPU %u by \"sqpoll-cpu\"; "
-				"name one that neither side has, give the client a "
-				"\"client_stack\" without it, or exclude it",
+				"name one that neither side has and give the client a "
+				"\"client_stack\" of its own, or exclude it",
 				cell->cell.of[SETTING_STACK].word,
 				cell->cell.of[SETTING_CLIENT_STACK].word, server.cpu[i]);
 	return 0;
