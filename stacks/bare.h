@@ -13,9 +13,14 @@
 #ifndef WEIR_STACKS_BARE_H
 #define WEIR_STACKS_BARE_H
 
+#include "dataplane/core/limits.h"
+#include "dataplane/proto/frame.h"
 #include "dataplane/transport/transport.h"
 
 struct bare; /* the stack's own */
+
+/* Longest body of a request or an answer: the whole frame is one chunk. */
+enum { BARE_BODY_MAX = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES };
 
 /* A request and an answer are framed (dataplane/proto/frame.h); both have one size. */
 struct bare_config {

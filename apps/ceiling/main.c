@@ -6,7 +6,6 @@
 #include "apps/common/stack.h"
 #include "apps/run/conduct.h"
 #include "apps/run/link.h"
-#include "apps/run/lock.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 
@@ -15,9 +14,6 @@
 #include <string.h>
 
 static const char program[] = "weir ceiling";
-
-/* Bodies that a bare echo takes and gives. */
-enum { BARE_BODY_MAX = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES };
 
 /* Longest warm-up and window, an hour, as of an experiment. */
 #define WINDOW_MAX_NS (3600 * CLOCK_SECOND_NS)
@@ -122,17 +118,11 @@ static int resolve(struct ceiling_options *options, const struct flags *flags,
 
 static int exit_of(const struct share_cell *cells, unsigned count, double least)
 {
-	int status = EXIT_PASS;
+	static const int status[] = {[SHARE_REACHED] = EXIT_PASS,
+				     [SHARE_MISSED] = EXIT_GATE,
+				     [SHARE_UNDECIDED] = EXIT_INCONCLUSIVE};
 
-	for (unsigned i = 0; i < count; i++) {
-		enum share_verdict verdict = share_judge(&cells[i], least);
-
-		if (verdict == SHARE_MISSED)
-			return EXIT_GATE;
-		if (verdict == SHARE_UNDECIDED)
-			status = EXIT_INCONCLUSIVE;
-	}
-	return status;
+	return status[share_judge_all(cells, count, least)];
 }
 
 static int judge(const struct campaign *campaign, void *user)
@@ -239,22 +229,7 @@ static struct flag table[] = {
 	 .kind = &flag_share,
 	 .value = &options.least,
 	 .about = "the gate: exit 1 if a cell's share is below, 2 if that is not sure"},
-	{.name = "output",
-	 .kind = &flag_text,
-	 .value = &options.conduct.output,
-	 .about = "where the result directory is made (default: results/ in the repository)"},
-	{.name = "dry-run",
-	 .kind = &flag_switch,
-	 .value = &options.conduct.dry_run,
-	 .about = "print the plan, run nothing"},
-	{.name = "no-report",
-	 .kind = &flag_switch,
-	 .value = &options.conduct.no_report,
-	 .about = "do not have the analysis make a report"},
-	{.name = "lock",
-	 .kind = &flag_text,
-	 .value = &options.conduct.lock,
-	 .about = "the file that keeps two runs apart"},
+	CONDUCT_FLAGS(&options.conduct),
 };
 
 int verb_ceiling(int argc, char **argv)
@@ -273,9 +248,7 @@ int verb_ceiling(int argc, char **argv)
 	struct tp_error error;
 	int status;
 
-	for (unsigned i = 0; i < flags.count; i++)
-		if (strcmp(table[i].name, "lock") == 0)
-			table[i].initial = lock_default_path();
+	conduct_default_lock(&flags);
 	if (!flags_accept(&flags, argc, argv, &status))
 		return status;
 	if (resolve(&options, &flags, &error) < 0)

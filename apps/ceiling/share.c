@@ -174,6 +174,21 @@ const struct share_range *share_counted(const struct share_cell *cell)
 	return cell->saturated ? &cell->cpu : &cell->rps;
 }
 
+enum share_verdict share_judge_all(const struct share_cell *cells, unsigned count, double least)
+{
+	enum share_verdict all = count > 0 ? SHARE_REACHED : SHARE_UNDECIDED;
+
+	for (unsigned i = 0; i < count; i++) {
+		enum share_verdict verdict = share_judge(&cells[i], least);
+
+		if (verdict == SHARE_MISSED)
+			return SHARE_MISSED;
+		if (verdict == SHARE_UNDECIDED)
+			all = SHARE_UNDECIDED;
+	}
+	return all;
+}
+
 enum share_verdict share_judge(const struct share_cell *cell, double least)
 {
 	const struct share_range *share = share_counted(cell);

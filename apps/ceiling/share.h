@@ -56,4 +56,7 @@ const struct share_range *share_counted(const struct share_cell *cell);
 /* Whether the cell reaches `least` (0.9 for 90 %). */
 enum share_verdict share_judge(const struct share_cell *cell, double least);
 
+/* Missed if one cell misses it, else undecided if one is or if there is none. */
+enum share_verdict share_judge_all(const struct share_cell *cells, unsigned count, double least);
+
 #endif

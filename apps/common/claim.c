@@ -24,7 +24,10 @@ static struct flock whole_file(void)
 	return (struct flock){.l_type = F_WRLCK, .l_whence = SEEK_SET};
 }
 
-/* Opens a plain file and nothing else: a FIFO, say, would keep us until somebody writes to it. */
+/*
+ * Opens a regular file and nothing else: -EEXIST if the name stands for another thing. It does not
+ * block, for a FIFO that nobody writes would hold its opener for good.
+ */
 static int open_in(const char *folder, const char *name, int flags)
 {
 	char path[PATH_BYTES];
@@ -39,16 +42,19 @@ static int open_in(const char *folder, const char *name, int flags)
 	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
 		return fd;
 	close(fd);
-	return -EINVAL;
+	return -EEXIST;
 }
 
 static int fail_open(const char *folder, const char *name, int code, struct tp_error *error)
 {
-	if (code == -EINVAL || code == -EISDIR || code == -ELOOP)
-		return tp_fail(error, code, "%s/%s is no plain file and none of weir's: remove it",
-			       folder, name);
+	const char *advice = "";
+
+	if (code == -EACCES)
+		advice = "; it takes root";
+	else if (code == -EEXIST)
+		advice = ", but is no regular file; remove it";
 	return tp_fail(error, code, "cannot open %s/%s: %s%s", folder, name, strerror(-code),
-		       code == -EACCES ? "; it takes root" : "");
+		       advice);
 }
 
 /* 0; -EAGAIN if somebody else has it, or another negative errno. */

@@ -2,14 +2,13 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 _Static_assert(CPUS_NUMBER_MAX < CPU_SETSIZE, "every CPU that can be named fits a cpu_set_t");
 
-static bool holds(const struct cpus *cpus, unsigned cpu)
+bool cpus_have(const struct cpus *cpus, unsigned cpu)
 {
 	for (unsigned i = 0; i < cpus->count; i++)
 		if (cpus->cpu[i] == cpu)
@@ -42,7 +41,7 @@ static int read_range(const char **at, struct cpus *cpus)
 	if (first < 0 || last < first)
 		return -EINVAL;
 	for (int cpu = first; cpu <= last; cpu++) {
-		if (cpus->count == CPUS_MAX || holds(cpus, (unsigned)cpu))
+		if (cpus->count == CPUS_MAX || cpus_have(cpus, (unsigned)cpu))
 			return -EINVAL;
 		cpus->cpu[cpus->count++] = (uint16_t)cpu;
 	}
@@ -119,7 +118,7 @@ int cpus_choose(const struct cpus *wanted, unsigned workers, bool from_the_end,
 	if (wanted->count == 0 && from_the_end)
 		skip = allowed.count - workers;
 	for (unsigned i = 0; i < workers; i++) {
-		if (!holds(&allowed, from->cpu[skip + i]))
+		if (!cpus_have(&allowed, from->cpu[skip + i]))
 			return refuse_cpu(from->cpu[skip + i], &allowed, error);
 		chosen.cpu[chosen.count++] = from->cpu[skip + i];
 	}

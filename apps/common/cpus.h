@@ -8,6 +8,7 @@
 
 #include "dataplane/transport/transport.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum {
@@ -29,6 +30,8 @@ int cpus_parse(const char *text, struct cpus *cpus_out);
 
 /* Writes "0,2,3" to `text`, which it returns. */
 const char *cpus_print(const struct cpus *cpus, char text[CPUS_TEXT_BYTES]);
+
+bool cpus_have(const struct cpus *cpus, unsigned cpu);
 
 /* The CPUs in this thread's affinity mask. 0 or negative errno. */
 int cpus_allowed(struct cpus *cpus_out);

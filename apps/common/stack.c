@@ -299,6 +299,33 @@ json_t *stack_options_to_json(const struct stack_options *options)
 	return object;
 }
 
+/* The value of an option by its name, or `without` if the stack has none. */
+static uint64_t option_of(const struct tp_ops *ops, const uint64_t *options, const char *name,
+			  uint64_t without)
+{
+	for (unsigned i = 0; i < ops->option_count; i++)
+		if (strcmp(ops->options[i].name, name) == 0)
+			return options[i];
+	return without;
+}
+
+uint64_t stack_option(const struct stack_options *options, const char *name, uint64_t without)
+{
+	return option_of(options->stack->ops, options->options, name, without);
+}
+
+struct cpus stack_held_cpus(const struct stack *stack, const uint64_t *options,
+			    const struct cpus *workers)
+{
+	uint64_t polled = option_of(stack->ops, options, "sqpoll-cpu", UINT64_MAX);
+	struct cpus held = *workers;
+
+	if (option_of(stack->ops, options, "sqpoll", 0) && polled <= CPUS_NUMBER_MAX &&
+	    held.count < CPUS_MAX && !cpus_have(&held, (unsigned)polled))
+		held.cpu[held.count++] = (uint16_t)polled;
+	return held;
+}
+
 json_t *stack_features_to_json(const struct tp_ops *ops)
 {
 	struct tp_feature features[TP_FEATURES_MAX];

@@ -143,6 +143,16 @@ int stack_open_bare(const struct stack_options *options, uint16_t index,
 		    const struct tp_limits *limits, struct bare_config *config,
 		    struct bare **bare_out, struct tp_error *error);
 
+/* The effective value of an option by its name, or `without` if the stack has none of that name. */
+uint64_t stack_option(const struct stack_options *options, const char *name, uint64_t without);
+
+/*
+ * The workers' CPUs, and one on which a thread of the kernel's polls for them: what it does is its
+ * process's work. `options` as the stack's table has them.
+ */
+struct cpus stack_held_cpus(const struct stack *stack, const uint64_t *options,
+			    const struct cpus *workers);
+
 /* {OPTION: "VALUE", ...} as they are effective. */
 json_t *stack_options_to_json(const struct stack_options *options);
 

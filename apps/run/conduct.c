@@ -16,6 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+void conduct_default_lock(const struct flags *flags)
+{
+	flags_find(flags, "lock")->initial = lock_default_path();
+}
+
 int conduct_refuse(const char *program, const struct problems *problems)
 {
 	fflush(stdout);

@@ -10,6 +10,7 @@
 #ifndef WEIR_RUN_CONDUCT_H
 #define WEIR_RUN_CONDUCT_H
 
+#include "apps/common/flags.h"
 #include "apps/run/campaign.h"
 
 struct conduct {
@@ -25,6 +26,28 @@ struct conduct {
 	int (*judge)(const struct campaign *campaign, void *user);
 	void *user;
 };
+
+/* The rows of every verb that conducts; `conduct` is a struct conduct *. */
+#define CONDUCT_FLAGS(conduct)                                                                 \
+	{.name = "output",                                                                     \
+	 .kind = &flag_text,                                                                   \
+	 .value = &(conduct)->output,                                                          \
+	 .about = "where the result directory is made (default: results/ in the repository)"}, \
+		{.name = "dry-run",                                                            \
+		 .kind = &flag_switch,                                                         \
+		 .value = &(conduct)->dry_run,                                                 \
+		 .about = "print the plan, run nothing"},                                      \
+		{.name = "no-report",                                                          \
+		 .kind = &flag_switch,                                                         \
+		 .value = &(conduct)->no_report,                                               \
+		 .about = "do not have the analysis make a report"},                           \
+	{                                                                                      \
+		.name = "lock", .kind = &flag_text, .value = &(conduct)->lock,                 \
+		.about = "the file that keeps two runs apart"                                  \
+	}
+
+/* Completes CONDUCT_FLAGS by the lock's default, which is known at run time only. */
+void conduct_default_lock(const struct flags *flags);
 
 /*
  * The exit status: EXIT_INVALID if a sample is invalid, else what `judge` said; EXIT_USAGE if

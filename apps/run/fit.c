@@ -10,9 +10,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bodies that a bare echo takes and gives. */
-enum { BARE_BODY_MAX = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES };
-
 /* Server and client are a process each. */
 enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
 
@@ -29,6 +26,20 @@ struct sides {
 	struct stack_choice server;
 	struct stack_choice client;
 };
+
+static void print_wait(struct setting_value *value, char text[WAIT_TEXT])
+{
+	struct wait wait;
+
+	if (wait_parse(value->word, &wait) == 0)
+		value->word = wait_print(&wait, text);
+}
+
+void fit_words(struct plan_cell *cell)
+{
+	print_wait(&cell->cell.of[SETTING_WAIT], cell->wait_text);
+	print_wait(&cell->cell.of[SETTING_CLIENT_WAIT], cell->client_wait_text);
+}
 
 /* The client's as the server's, unless it is told otherwise. */
 static void resolve_client(struct setting_value *of)
@@ -114,6 +125,19 @@ static int judge_links(const struct plan_cell *cell, struct tp_error *error)
 		       link_kind_name(cell->link->kind));
 }
 
+/* Whether a bare echo can take or give bodies so long. 0, or -EINVAL with `error` filled. */
+static int judge_bare_body(const struct setting_value *of, enum setting_id id,
+			   struct tp_error *error)
+{
+	if (of[id].number <= BARE_BODY_MAX)
+		return 0;
+	return tp_fail(
+		error, -EINVAL,
+		"\"%s\" is %u, but a bare server takes and gives bodies of at most %d bytes; "
+		"lower it, set \"bare\" to false, or exclude it",
+		setting_name(id), of[id].number, BARE_BODY_MAX);
+}
+
 /* What a bare echo cannot be asked for. 0, or -EINVAL with `error` filled. */
 static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 		      struct tp_error *error)
@@ -132,15 +156,9 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 			       "the stack '%s' has no bare echo; set \"bare\" to false, or exclude "
 			       "it",
 			       stack->name);
-	if (of[SETTING_REQUEST_BYTES].number > BARE_BODY_MAX ||
-	    of[SETTING_RESPONSE_BYTES].number > BARE_BODY_MAX)
-		return tp_fail(
-			error, -EINVAL,
-			"a bare server takes and gives bodies of at most %d bytes, not %u "
-			"and %u; lower \"request_bytes\" or \"response_bytes\", or exclude it",
-			BARE_BODY_MAX, of[SETTING_REQUEST_BYTES].number,
-			of[SETTING_RESPONSE_BYTES].number);
-	return 0;
+	if (judge_bare_body(of, SETTING_REQUEST_BYTES, error) < 0)
+		return -EINVAL;
+	return judge_bare_body(of, SETTING_RESPONSE_BYTES, error);
 }
 
 /* Whether both sides may have as many sockets. 0, or -EMFILE with `error` filled. */
@@ -177,6 +195,31 @@ static int judge_load(const struct cell *cell, struct tp_error *error)
 	return 0;
 }
 
+/*
+ * Whether server and client keep out of each other's CPUs. Their workers do; a thread of the
+ * kernel's that polls for one of them may be told to run on the other's. 0, or -EINVAL with `error`
+ * filled.
+ */
+static int judge_held(const struct plan_cell *cell, const struct sides *sides,
+		      struct tp_error *error)
+{
+	struct cpus server =
+		stack_held_cpus(sides->server.stack, sides->server.options, &cell->pins.server);
+	struct cpus client =
+		stack_held_cpus(sides->client.stack, sides->client.options, &cell->pins.client);
+
+	for (unsigned i = 0; i < server.count; i++)
+		if (cpus_have(&client, server.cpu[i]))
+			return tp_fail(
+				error, -EINVAL,
+				"server (%s) and client (%s) would share CPU %u by \"sqpoll-cpu\"; "
+				"name one that neither side has and give the client a "
+				"\"client_stack\" of its own, or exclude it",
+				cell->cell.of[SETTING_STACK].word,
+				cell->cell.of[SETTING_CLIENT_STACK].word, server.cpu[i]);
+	return 0;
+}
+
 int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
 {
 	struct setting_value *of = cell->cell.of;
@@ -197,6 +240,8 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0)
 		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
+	if (code == 0)
+		code = judge_held(cell, &sides, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);
 	if (code == 0)

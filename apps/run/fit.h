@@ -12,6 +12,12 @@
 #include "apps/run/plan.h"
 
 /*
+ * Writes what may be written in several ways in one, so that "adaptive" and "adaptive:50us" are no
+ * two cells; what is left to the program stays so. Before the cell is named.
+ */
+void fit_words(struct plan_cell *cell);
+
+/*
  * Completes a cell that has its settings: link, pins, effective values. 0; or negative errno with
  * `error` saying what stands in the way and what to change.
  */

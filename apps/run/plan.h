@@ -14,12 +14,15 @@
 #include "apps/run/experiment.h"
 #include "apps/run/link.h"
 #include "apps/run/pins.h"
+#include "dataplane/pipeline/wait.h"
 
 enum { PLAN_ID_BYTES = 16 };
 
 struct plan_cell {
 	struct cell
 		cell; /* waits, client_stack, echo's response_bytes: effective, not as written */
+	char wait_text[WAIT_TEXT]; /* what the cell's words may lie in */
+	char client_wait_text[WAIT_TEXT];
 	char variant[SETTING_TEXT_BYTES];
 	const struct link *link;
 	struct pins pins;

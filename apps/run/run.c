@@ -1,7 +1,6 @@
 #include "apps/common/exit.h"
 #include "apps/common/flags.h"
 #include "apps/run/conduct.h"
-#include "apps/run/lock.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 
@@ -54,29 +53,12 @@ int verb_run(int argc, char **argv)
 {
 	struct run_options options = {.conduct.program = program};
 	struct flag table[] = {
-		{.name = "output",
-		 .kind = &flag_text,
-		 .value = &options.conduct.output,
-		 .about = "where the result directory is made (default: results/ in the "
-			  "repository)"},
 		{.name = "set",
 		 .kind = &flag_override,
 		 .value = &options,
 		 .about = "override a value of the experiment; a factor gets this one level, or "
 			  "those of a list [...]"},
-		{.name = "dry-run",
-		 .kind = &flag_switch,
-		 .value = &options.conduct.dry_run,
-		 .about = "print the plan, run nothing"},
-		{.name = "no-report",
-		 .kind = &flag_switch,
-		 .value = &options.conduct.no_report,
-		 .about = "do not have the analysis make a report"},
-		{.name = "lock",
-		 .kind = &flag_text,
-		 .value = &options.conduct.lock,
-		 .initial = lock_default_path(),
-		 .about = "the file that keeps two runs apart"},
+		CONDUCT_FLAGS(&options.conduct),
 	};
 	struct flags flags = {.program = program,
 			      .about = "Carries out an experiment: for each sample a fresh server "
@@ -93,6 +75,7 @@ int verb_run(int argc, char **argv)
 			      .count = sizeof(table) / sizeof(table[0])};
 	int status;
 
+	conduct_default_lock(&flags);
 	if (!flags_accept(&flags, argc, argv, &status))
 		return status;
 	clock_start();

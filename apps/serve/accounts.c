@@ -56,46 +56,15 @@ static json_t *busy_to_json(const struct busy *busy)
 	return object;
 }
 
-/* The value of an option by its name, or `without` if the stack has none. */
-static uint64_t option_of(const struct stack_options *stack, const char *name, uint64_t without)
-{
-	const struct tp_ops *ops = stack->stack->ops;
-
-	for (unsigned i = 0; i < ops->option_count; i++)
-		if (strcmp(ops->options[i].name, name) == 0)
-			return stack->options[i];
-	return without;
-}
-
-/*
- * The workers' CPUs, and one that a thread of the kernel's polls on for them: what it does is the
- * server's work.
- */
-static struct cpus held_cpus(const struct stack_options *stack)
-{
-	uint64_t polled = option_of(stack, "sqpoll-cpu", UINT64_MAX);
-	struct cpus held = stack->cpus;
-
-	if (!option_of(stack, "sqpoll", 0) || polled > CPUS_NUMBER_MAX || held.count == CPUS_MAX)
-		return held;
-	for (unsigned i = 0; i < held.count; i++)
-		if (held.cpu[i] == polled)
-			return held;
-	held.cpu[held.count++] = (uint16_t)polled;
-	return held;
-}
-
 bool serve_polls_itself(const struct serve_options *options)
 {
 	const struct stack_options *stack = &options->stack;
-	uint64_t polled = option_of(stack, "sqpoll-cpu", UINT64_MAX);
+	uint64_t polled = stack_option(stack, "sqpoll-cpu", UINT64_MAX);
 
-	if (!option_of(stack, "sqpoll", 0) || stack->wait.kind != WAIT_SPIN)
+	if (!stack_option(stack, "sqpoll", 0) || stack->wait.kind != WAIT_SPIN)
 		return false;
-	for (unsigned i = 0; i < stack->cpus.count; i++)
-		if (stack->cpus.cpu[i] == polled)
-			return true;
-	return polled > CPUS_NUMBER_MAX; /* each worker's own */
+	/* else each worker's own */
+	return polled > CPUS_NUMBER_MAX || cpus_have(&stack->cpus, (unsigned)polled);
 }
 
 static json_t *cpus_to_json(const struct cpus *cpus)
@@ -109,7 +78,8 @@ static json_t *cpus_to_json(const struct cpus *cpus)
 
 json_t *serve_copy_to_json(const struct serve_options *options, const struct serve_copy *sum)
 {
-	struct cpus held = held_cpus(&options->stack);
+	struct cpus held =
+		stack_held_cpus(options->stack.stack, options->stack.options, &options->stack.cpus);
 	json_t *object = json_object();
 
 	json_object_set_new(object, "now_ns", json_count(clock_now_ns()));
@@ -130,7 +100,7 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 json_t *serve_ready_to_json(const struct serve_options *options)
 {
 	const struct stack_options *stack = &options->stack;
-	struct cpus held = held_cpus(stack);
+	struct cpus held = stack_held_cpus(stack->stack, stack->options, &stack->cpus);
 	json_t *object = json_object();
 	char listen[TP_ADDR_TEXT];
 

@@ -243,7 +243,13 @@ static enum step step_ended(struct conn_world *world, struct conn *conn, struct 
 /*
  * Most of the time whole requests stand one behind the other, and the answers to all of them find
  * room in one piece. Such a run is answered in one go, with one reserve and one commit: what it
- * writes, counts and leaves is what the steps above would have, one request after the other.
+ * writes, leaves and counts as the server's is what the steps above would have, one request after
+ * the other.
+ *
+ * The transport's own count shows one difference. How much room there is cannot be asked without a
+ * reserve, so where the send memory is short the run is refused first, and then the step for which
+ * there is no room either: two refused reserves in place of one. The transport remembers the later,
+ * smaller one, so WRITABLE comes when it would have come anyhow.
  */
 struct run {
 	unsigned requests;
@@ -304,7 +310,7 @@ static void account_run(struct conn_world *world, const struct run *run)
 
 /*
  * Answers runs as long as there are any. False if the transport lacked room in one piece: then
- * steps go on, and no other run is tried in this visit.
+ * steps go on as far as there is room, and no other run is tried in this visit.
  */
 static bool serve_runs(struct conn_world *world, struct conn *conn, struct span_reader *reader,
 		       unsigned *share)

@@ -4,7 +4,6 @@
 #include "dataplane/core/units.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,11 +44,10 @@ int wait_parse(const char *name, struct wait *wait_out)
 
 const char *wait_print(const struct wait *wait, char text[WAIT_TEXT])
 {
-	const char *unit = wait->spin_ns % 1000 ? "ns" : "us";
+	char time[UNITS_TEXT];
 
 	if (wait->kind == WAIT_ADAPTIVE)
-		snprintf(text, WAIT_TEXT, "adaptive:%" PRIu64 "%s",
-			 wait->spin_ns / (wait->spin_ns % 1000 ? 1 : 1000), unit);
+		snprintf(text, WAIT_TEXT, "adaptive:%s", units_print_duration(wait->spin_ns, time));
 	else
 		snprintf(text, WAIT_TEXT, "%s", wait->kind == WAIT_BLOCK ? "block" : "spin");
 	return text;

@@ -88,26 +88,6 @@ const char *tp_option_accepted(const struct tp_option *option, char text[128])
 	return text;
 }
 
-static void print_bytes(uint64_t bytes, char text[TP_OPTION_TEXT])
-{
-	static const char *const units[] = {"", "KiB", "MiB", "GiB"};
-	unsigned unit = 0;
-
-	for (; bytes && bytes % 1024 == 0 && unit < 3; unit++)
-		bytes /= 1024;
-	snprintf(text, TP_OPTION_TEXT, "%" PRIu64 "%s", bytes, units[unit]);
-}
-
-static void print_duration(uint64_t ns, char text[TP_OPTION_TEXT])
-{
-	static const char *const units[] = {"ns", "us", "ms", "s"};
-	unsigned unit = 0;
-
-	for (; ns && ns % 1000 == 0 && unit < 3; unit++)
-		ns /= 1000;
-	snprintf(text, TP_OPTION_TEXT, "%" PRIu64 "%s", ns, ns ? units[unit] : "");
-}
-
 const char *tp_option_print(const struct tp_option *option, uint64_t value,
 			    char text[TP_OPTION_TEXT])
 {
@@ -119,10 +99,13 @@ const char *tp_option_print(const struct tp_option *option, uint64_t value,
 		snprintf(text, TP_OPTION_TEXT, "%s", option->choices[value]);
 		break;
 	case TP_OPTION_BYTES:
-		print_bytes(value, text);
+		units_print_bytes(value, text);
 		break;
 	case TP_OPTION_DURATION:
-		print_duration(value, text);
+		if (value == 0)
+			snprintf(text, TP_OPTION_TEXT, "0");
+		else
+			units_print_duration(value, text);
 		break;
 	case TP_OPTION_COUNT:
 		if (option->word && value == option->max)

@@ -1,29 +1,26 @@
 /*
- * option: what a stack can be told beyond its device, and what it finds on this host.
+ * option: what a stack can be told beyond its device.
  *
  * A stack declares a constant table of options (tp_ops.options). A user writes them behind the
  * device, `uring@loopback,sqpoll=on,zero-copy-bytes=16KiB`; the text becomes an array of numbers in
  * the table's order, which open takes (tp_config.options). So one word in an experiment carries a
  * stack with all that it was told, and what it was told is printed and recorded in full.
  *
- * A feature is something that a stack makes use of where the host has it. Features are probed at
- * start, and those that lack are named.
- *
  * Plane: setup.
  */
 #ifndef WEIR_TRANSPORT_OPTION_H
 #define WEIR_TRANSPORT_OPTION_H
 
-#include <stdbool.h>
+#include "dataplane/core/units.h"
+
 #include <stdint.h>
 
 struct tp_error;
 struct tp_ops;
 
 enum {
-	TP_OPTIONS_MAX = 24,  /* of one stack */
-	TP_FEATURES_MAX = 24, /* likewise */
-	TP_OPTION_TEXT = 32,  /* a printed value and its end */
+	TP_OPTIONS_MAX = 24,	     /* of one stack */
+	TP_OPTION_TEXT = UNITS_TEXT, /* a printed value and its end */
 };
 
 /* How a value is written. */
@@ -44,12 +41,6 @@ struct tp_option {
 	const char *word;	    /* a count: how `max` is written, e.g. "worker"; or NULL */
 	const char *const *choices; /* ended by NULL */
 	const char *about;	    /* one line */
-};
-
-struct tp_feature {
-	const char *name; /* static */
-	bool present;
-	const char *absent; /* static: what lacks and what is done instead; NULL if present */
 };
 
 /*

@@ -58,6 +58,7 @@
 #include "dataplane/transport/addr.h"
 #include "dataplane/transport/counters.h"
 #include "dataplane/transport/error.h"
+#include "dataplane/transport/feature.h"
 #include "dataplane/transport/option.h"
 
 #include <stdbool.h>

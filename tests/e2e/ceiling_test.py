@@ -7,21 +7,15 @@ usage: ceiling_test.py WEIR [SUBSTRING...]
 import json
 import os
 import re
-import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
-import traceback
+
+from processes import WEIR, Server, Skip, run_tests, test
 
 DEADLINE_S = 120
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARE = r"\d+\.\d% \(\d+\.\d-\d+\.\d\)"
-
-
-class Skip(Exception):
-    """The host cannot show this; the text says why."""
 
 
 class Bench:
@@ -53,31 +47,19 @@ class Bench:
             return json.load(file)
 
 
-class BareServer:
+class BareServer(Server):
     """A bare echo that is ready; `final` is its last word once it has ended."""
 
-    def __init__(self, bench, *arguments):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.address = f"127.0.0.1:{probe.getsockname()[1]}"
-        self.process = subprocess.Popen(
-            [bench.weir, "serve", "--bare", "--listen", self.address, *map(str, arguments)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def __init__(self, *arguments):
+        super().__init__("--bare", *arguments)
         self.final = None
-        for line in self.process.stdout:
-            if line.startswith("ready "):
-                self.ready = json.loads(line[len("ready "):])
-                return
-        raise AssertionError(self.process.communicate()[1])
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.send_signal(signal.SIGTERM)
-        out, error = self.process.communicate(timeout=DEADLINE_S)
-        assert self.process.returncode == 0 and error == "", error
-        self.final = json.loads(out.splitlines()[-1][len("final "):])
+    def __exit__(self, kind, *_):
+        try:
+            if kind is None:
+                self.final = self.end()
+        finally:
+            super().__exit__(kind, *_)
 
 
 def read_json(*path):
@@ -96,7 +78,7 @@ def bare_answers_verified(bench):
     """load verifies every byte of every answer, whatever the depth and the sizes."""
     for depth, request, response in ((1, 256, 64), (32, 256, 64), (7, 0, 0), (3, 16360, 16360),
                                      (16, 1, 9000), (64, 5000, 3)):
-        with BareServer(bench, "--request-bytes", request, "--response-bytes", response) as server:
+        with BareServer("--request-bytes", request, "--response-bytes", response) as server:
             load = bench.load(server.address, "--connections", 8, "--depth", depth,
                               "--request-bytes", request, "--response-bytes", response)
         assert load["completed"] > 0 and load["failed"] == 0, (depth, request, response, load)
@@ -107,7 +89,7 @@ def bare_answers_verified(bench):
 
 def bare_accounts(bench):
     """The same lines with the same keys as of the pipeline; what only that counts is null."""
-    with BareServer(bench, "--request-bytes", 40, "--response-bytes", 16) as server:
+    with BareServer("--request-bytes", 40, "--response-bytes", 16) as server:
         bench.load(server.address, "--connections", 4, "--depth", 8, "--request-bytes", 40,
                    "--response-bytes", 16)
     assert server.ready["pipeline"] is False and server.ready["delivery"] is None
@@ -127,7 +109,7 @@ def bare_accounts(bench):
 
 def bare_spins(bench):
     """A bare echo waits as it is told."""
-    with BareServer(bench, "--wait", "spin") as server:
+    with BareServer("--wait", "spin") as server:
         bench.load(server.address, "--connections", 4)
     transport = server.final["transport"]
     assert transport["waits"] == 0 and transport["empty_polls"] > 0, transport
@@ -180,14 +162,15 @@ def report_of_a_ceiling(bench):
 
 
 def gate(bench):
-    """A gate that nothing misses, and one that nothing reaches."""
+    """A gate that nothing misses, and one that nothing reaches: on a loaded host that is not sure."""
     outcome = bench.ceiling("--runs", 5, "--least", "1%")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "gate: at least 1%: reached in 1 of 1 cells" in outcome.stdout
     outcome = bench.ceiling("--runs", 5, "--least", "200%")
-    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
-    assert re.search(rf"^gate: epoll@loopback, 4 connections, depth 4: MISSED: {SHARE} of",
-                     outcome.stdout, re.M), outcome.stdout
+    verdict = re.search(rf"^gate: epoll@loopback, 4 connections, depth 4: (MISSED|undecided): {SHARE} of",
+                        outcome.stdout, re.M)
+    assert verdict, outcome.stdout + outcome.stderr
+    assert outcome.returncode == {"MISSED": 1, "undecided": 2}[verdict[1]], outcome.stdout
     assert results_path(outcome)
 
 
@@ -226,7 +209,7 @@ def dry_run(bench):
     assert os.listdir(bench.folder) == []
 
 
-TESTS = (
+CASES = (
     ("the bare echo's answers are verified at every depth and size", bare_answers_verified),
     ("a bare echo accounts in the pipeline's words", bare_accounts),
     ("a bare echo waits as it is told", bare_spins),
@@ -239,32 +222,15 @@ TESTS = (
 )
 
 
-def run_one(weir, number, name, test):
-    """Runs one test and prints its TAP line; whether it passed."""
-    folder = tempfile.mkdtemp(prefix="weir-ceiling-test-")
-    try:
-        test(Bench(weir, folder))
-    except Skip as reason:
-        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
-    except Exception:  # whatever it is, the other tests are to run
-        print(f"not ok {number} - {name}")
-        for line in traceback.format_exc().splitlines():
-            print(f"# {line}", flush=True)
-        return False
-    else:
-        print(f"ok {number} - {name}", flush=True)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return True
-
-
-def main():
-    weir, wanted = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    chosen = [test for test in TESTS if not wanted or any(word in test[0] for word in wanted)]
-    passed = [run_one(weir, number, *test) for number, test in enumerate(chosen, 1)]
-    print(f"1..{len(chosen)}")
-    return 0 if all(passed) else 1
+def in_folder(function):
+    """A test without arguments: `function` with the program and a folder of its own."""
+    def run():
+        with tempfile.TemporaryDirectory(prefix="weir-ceiling-test-") as folder:
+            function(Bench(WEIR, folder))
+    return run
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    for name, function in CASES:
+        test(name)(in_folder(function))
+    sys.exit(run_tests())

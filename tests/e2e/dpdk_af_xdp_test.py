@@ -15,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 
+from processes import DEADLINE_S, WEIR, Process, run_tests, test
+
 HEAD = struct.Struct("<IQQI")
 START_END = 3
 OPCODE_STRESS = 1
 SERVER_IP, KERNEL_IP, PORT = "10.88.5.2", "10.88.5.1", 7878
 RING = 2048  # buffers that the driver lends to the kernel, and completions that may be outstanding
-DEADLINE_S = 30
 INSIDE = "--inside"
 
 
@@ -55,7 +56,7 @@ class Veth:
         subprocess.run(["ip", "link", "delete", self.name], check=False, capture_output=True)
 
 
-class Server:
+class Server(Process):
     """A server on our end, ready."""
 
     # DPDK 22.11 does not delete the memory area it registered, 80 bytes of libxdp's
@@ -63,18 +64,18 @@ class Server:
     suppressions.write("leak:xsk_umem__create\n")
     suppressions.flush()
 
-    def __init__(self, program, veth, *flags):
+    def __init__(self, veth, *flags):
         self.device = f"dpdk@af_xdp:{veth.name}"
         where = ["--address", f"{SERVER_IP}/24", "--listen", f"{SERVER_IP}:{PORT}", "--hugepages", "no"]
-        self.process = subprocess.Popen(
-            [program, "serve", "--stack", self.device, *where, "--handler", "echo", *flags],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        super().__init__(
+            "serve", "--stack", self.device, *where, "--handler", "echo", *flags,
             env=os.environ | {"LSAN_OPTIONS": f"suppressions={self.suppressions.name}:print_suppressions=0"},
         )
-        if not any(line.startswith("ready ") for line in iter(self.process.stdout.readline, "")):
-            raise AssertionError(self.process.stderr.read().strip() or "the server said nothing")
+        try:
+            self.await_line("ready ")
+        except AssertionError:
+            super().__exit__()
+            raise
 
     def end(self):
         """Tells it to stop; its final accounts."""
@@ -83,18 +84,10 @@ class Server:
 
     def expect(self, status, words):
         """It ends with `status` and says `words` once, or nothing; its final accounts."""
-        out, error = self.process.communicate(timeout=DEADLINE_S)
-        assert self.process.returncode == status, (self.process.returncode, error)
+        got, out, error = self.wait()
+        assert got == status, (got, error)
         assert error.count(words) == 1 if words else error == "", error
         return json.loads(out.splitlines()[-1].removeprefix("final "))
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
 
 
 def connect():
@@ -124,8 +117,8 @@ def exchange(connection, sizes):
         assert take(connection, len(frame)) == frame, f"answer {i} differs from its request"
 
 
-def serves(program, wait):
-    with Veth() as veth, Server(program, veth, "--wait", wait) as server:
+def serves(wait):
+    with Veth() as veth, Server(veth, "--wait", wait) as server:
         assert veth.has_program()
         connections = [connect() for _ in range(16)]
         for connection in connections:
@@ -148,16 +141,16 @@ def serves(program, wait):
         assert 0 < final["transport"]["wakeups"] <= final["transport"]["waits"], final["transport"]
 
 
-def serves_spinning(program):
-    serves(program, "spin")
+def serves_spinning():
+    serves("spin")
 
 
-def serves_sleeping(program):
-    serves(program, "block")
+def serves_sleeping():
+    serves("block")
 
 
-def unfinished_checksums(program):
-    with Veth(offloads=True) as veth, Server(program, veth) as server:
+def unfinished_checksums():
+    with Veth(offloads=True) as veth, Server(veth) as server:
         with socket.socket() as connection:
             connection.settimeout(1)
             assert connection.connect_ex((SERVER_IP, PORT)) != 0
@@ -166,8 +159,8 @@ def unfinished_checksums(program):
     assert final["transport"]["accepted"] == 0
 
 
-def removed_interface(program):
-    with Veth() as veth, Server(program, veth, "--wait", "block") as server:
+def removed_interface():
+    with Veth() as veth, Server(veth, "--wait", "block") as server:
         with connect() as connection:
             exchange(connection, [100])
             ip("link", "delete", veth.name)
@@ -176,8 +169,8 @@ def removed_interface(program):
     assert final["details"]["link_downs"] == 1, final["details"]
 
 
-def removed_program(program):
-    with Veth() as veth, Server(program, veth) as server:
+def removed_program():
+    with Veth() as veth, Server(veth) as server:
         with connect() as connection:
             exchange(connection, [100])
             ip("link", "set", "dev", veth.name, "xdp", "off")
@@ -186,10 +179,10 @@ def removed_program(program):
     assert final["details"]["link_downs"] == 1, final["details"]
 
 
-def overload(program):
+def overload():
     """The server stands still while more frames come than there are buffers to take them."""
     sent = 3 * RING
-    with Veth() as veth, Server(program, veth) as server:
+    with Veth() as veth, Server(veth) as server:
         with connect() as connection, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as flood:
             exchange(connection, [100])
             server.process.send_signal(signal.SIGSTOP)
@@ -205,20 +198,20 @@ def overload(program):
     assert details["drop_ip_protocol"] + details["port_missed"] >= sent, details
 
 
-def killed(program):
+def killed():
     with Veth() as veth:
-        with Server(program, veth) as server:
+        with Server(veth) as server:
             with connect() as connection:
                 exchange(connection, [100])
             server.process.kill()
             server.process.wait()
-        with Server(program, veth) as server:
+        with Server(veth) as server:
             with connect() as connection:
                 exchange(connection, [100])
             server.end()
 
 
-TESTS = [
+CASES = [
     ("a spinning server answers the kernel and gives its program back", serves_spinning),
     ("a server that blocks sleeps on its socket and answers the same", serves_sleeping),
     ("frames with unfinished checksums are counted, not served", unfinished_checksums),
@@ -227,23 +220,6 @@ TESTS = [
     ("frames that find no buffer are counted, and service goes on", overload),
     ("what a killed server leaves on the interface does not keep the next one away", killed),
 ]
-
-
-def run_tests(program, words):
-    failed = 0
-    chosen = [test for test in TESTS if not words or any(word in test[0] for word in words)]
-    print(f"1..{len(chosen)}", flush=True)
-    ip("link", "set", "lo", "up")
-    for number, (name, test) in enumerate(chosen, 1):
-        try:
-            test(program)
-            print(f"ok {number} - {name}", flush=True)
-        except (AssertionError, OSError, subprocess.SubprocessError) as error:
-            failed += 1
-            print(f"not ok {number} - {name}", flush=True)
-            text = f"{type(error).__name__}: {error}"
-            print("\n".join(f"# {line}" for line in text.splitlines()), flush=True)
-    return 1 if failed else 0
 
 
 def missing():
@@ -260,10 +236,10 @@ def missing():
     return None
 
 
-def refusal(program):
+def refusal():
     """Why no server can be had, though the kernel could do it; None if one can."""
     try:
-        with Veth() as veth, Server(program, veth) as server:
+        with Veth() as veth, Server(veth) as server:
             server.end()
     except (AssertionError, subprocess.SubprocessError) as error:
         if "install the package" in str(error) or isinstance(error, subprocess.SubprocessError):
@@ -272,18 +248,21 @@ def refusal(program):
 
 
 def main():
-    program = os.path.abspath(sys.argv[1])
-    words = [word for word in sys.argv[2:] if word != INSIDE]
+    inside = INSIDE in sys.argv
     reason = missing()
-    if not reason and INSIDE not in sys.argv:
+    if not reason and not inside:
         # a namespace that ends with this process, whatever becomes of it
-        inside = [sys.executable, os.path.abspath(__file__), program, INSIDE, *words]
-        return subprocess.run(["unshare", "--net", *inside], check=False).returncode
-    reason = reason or refusal(program)
+        command = [sys.executable, os.path.abspath(__file__), WEIR, *sys.argv[2:], INSIDE]
+        return subprocess.run(["unshare", "--net", *command], check=False).returncode
+    reason = reason or refusal()
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    return run_tests(program, words)
+    sys.argv.remove(INSIDE)
+    ip("link", "set", "lo", "up")
+    for name, function in CASES:
+        test(name)(function)
+    return run_tests()
 
 
 if __name__ == "__main__":

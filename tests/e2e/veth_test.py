@@ -7,8 +7,6 @@ library only.
 
 import json
 import os
-import re
-import select
 import shutil
 import signal
 import subprocess
@@ -16,14 +14,11 @@ import sys
 import tempfile
 import time
 
-DEADLINE_S = 30
+from processes import DEADLINE_S, WEIR, Process, Skip, run_tests, test
+
 PORT = 7878
 IP4, IP6 = f"10.78.0.1:{PORT}", f"[fd78::1]:{PORT}"
 CLAIMS = "/run/weir"
-
-
-class Skip(Exception):
-    """A test's reason not to run here."""
 
 
 def own_id(name):
@@ -47,69 +42,54 @@ def interfaces():
     return sorted(os.listdir("/sys/class/net"))
 
 
-class Server:
+class Server(Process):
     """A server over a veth pair; ready, unless it is expected to refuse."""
 
-    def __init__(self, program, stack, *flags):
-        self.process = subprocess.Popen(
-            [program, "serve", "--stack", stack, *flags],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
+    def __init__(self, stack, *flags):
+        super().__init__("serve", "--stack", stack, *flags)
         self.ready = None
 
     def await_ready(self):
         """Reads to the ready line, whose object it keeps."""
-        end = time.monotonic() + DEADLINE_S
-        text = b""
-        while not (found := re.search(rb"^ready (.*)\n", text, re.MULTILINE)):
-            readable, _, _ = select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))
-            piece = os.read(self.process.stdout.fileno(), 65536) if readable else b""
-            if not piece:
-                raise AssertionError(self.process.stderr.read().decode() if readable else "it is not ready")
-            text += piece
-        self.ready = json.loads(found[1])
+        self.ready = json.loads(self.await_line("ready ").removeprefix("ready "))
         return self
 
     def end(self, number=signal.SIGTERM, status=0):
         """Ends it by a signal; what it said on stderr."""
-        self.process.send_signal(number)
-        return self.wait(status)
+        self.signal(number)
+        return self.expect(status)
 
-    def wait(self, status):
-        _, error = self.process.communicate(timeout=DEADLINE_S)
-        assert self.process.returncode == status, (self.process.returncode, error)
-        return error.decode()
+    def expect(self, status):
+        """It ends with `status`; what it said on stderr."""
+        got, _, error = self.wait()
+        assert got == status, (got, error)
+        return error
 
     def kill(self):
         self.process.kill()
         self.process.wait()
 
-    def __enter__(self):
-        return self
-
     def __exit__(self, *_):
+        """Ends it in good order, so that it removes its pair."""
         if self.process.poll() is None:
             self.process.terminate()
             try:
                 self.process.communicate(timeout=DEADLINE_S)
             except subprocess.TimeoutExpired:
-                self.kill()
-        self.process.stdout.close()
-        self.process.stderr.close()
+                pass
+        super().__exit__()
 
 
-def serve(program, one, *flags, stack="epoll"):
-    return Server(program, f"{stack}@veth:{one}", *flags).await_ready()
+def serve(one, *flags, stack="epoll"):
+    return Server(f"{stack}@veth:{one}", *flags).await_ready()
 
 
-def load(program, one, *flags, stack="epoll", status=0):
+def load(one, *flags, stack="epoll", status=0):
     """Runs a short load; its result, if there is one, and stderr."""
     short = ["--warmup", "10ms", "--duration", "50ms", "--connections", "4"]
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "result.json")
-        command = [program, "load", "--stack", f"{stack}@veth:{one}", "--json", path, *short, *flags]
+        command = [WEIR, "load", "--stack", f"{stack}@veth:{one}", "--json", path, *short, *flags]
         run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE_S)
         assert run.returncode == status, (run.returncode, run.stdout, run.stderr)
         if not os.path.exists(path):
@@ -118,16 +98,16 @@ def load(program, one, *flags, stack="epoll", status=0):
             return json.load(file), run.stderr
 
 
-def exchange(program, stack):
+def exchange(stack):
     """Over both families, by one server after the other."""
     one = own_id(stack)
     before = interfaces()
     for address in (IP4, IP6):
         if address == IP6 and not os.path.exists("/proc/net/if_inet6"):
             continue
-        with serve(program, one, "--listen", address, stack=stack) as server:
+        with serve(one, "--listen", address, stack=stack) as server:
             assert traces_of(one) == whole(one), traces_of(one)
-            result, _ = load(program, one, "--connect", address, "--depth", "4", stack=stack)
+            result, _ = load(one, "--connect", address, "--depth", "4", stack=stack)
             assert result["completed"] > 0 and result["failed"] == 0, result["failures"]
             assert server.ready["listen"] == address, server.ready
             assert server.end() == ""
@@ -135,21 +115,21 @@ def exchange(program, stack):
     assert interfaces() == before, interfaces()
 
 
-def exchange_over_epoll(program):
-    exchange(program, "epoll")
+def exchange_over_epoll():
+    exchange("epoll")
 
 
-def exchange_over_uring(program):
-    listed = subprocess.run([program, "stacks", "--json"], capture_output=True, text=True, check=True).stdout
+def exchange_over_uring():
+    listed = subprocess.run([WEIR, "stacks", "--json"], capture_output=True, text=True, check=True).stdout
     uring = next((stack for stack in json.loads(listed)["stacks"] if stack["name"] == "uring"), None)
     if not uring or not uring["built"]:
         raise Skip(uring["absent"] if uring else "there is no uring stack")
-    exchange(program, "uring")
+    exchange("uring")
 
 
-def facts_are_known(program):
+def facts_are_known():
     one = own_id("facts")
-    with serve(program, one) as server:
+    with serve(one) as server:
         link = server.ready["link"]
     assert server.ready["listen"] == IP4, server.ready
     assert (link["kind"], link["id"], link["mtu"]) == ("veth", one, 1500), link
@@ -158,32 +138,32 @@ def facts_are_known(program):
     assert all(value in (True, False) for value in link["offloads"].values()), link
 
 
-def defaults_meet(program):
+def defaults_meet():
     """Without any address, and on several workers, of which each must be in the namespace."""
     one = own_id("plain")
     workers = str(min(2, len(os.sched_getaffinity(0))))
-    with serve(program, one, "--workers", workers) as server:
-        result, _ = load(program, one)
+    with serve(one, "--workers", workers) as server:
+        result, _ = load(one)
         assert result["completed"] > 0 and result["config"]["connect"] == IP4, result["config"]
         assert server.end() == ""
 
 
-def every_end_removes(program):
+def every_end_removes():
     one = own_id("ends")
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        with serve(program, one) as server:
+        with serve(one) as server:
             assert server.end(number) == ""
         assert traces_of(one) == [], (number, traces_of(one))
-    with Server(program, f"epoll@veth:{one}", "--listen", "10.99.0.1:7878") as server:
-        error = server.wait(4)
+    with Server(f"epoll@veth:{one}", "--listen", "10.99.0.1:7878") as server:
+        error = server.expect(4)
     assert "cannot listen on 10.99.0.1:7878" in error, error
     assert traces_of(one) == [], traces_of(one)
 
 
-def early_signal_removes(program):
+def early_signal_removes():
     """One that comes while the pair is being made, or before."""
     one = own_id("early")
-    with Server(program, f"epoll@veth:{one}") as server:
+    with Server(f"epoll@veth:{one}") as server:
         end = time.monotonic() + DEADLINE_S
         while not os.path.exists(f"{CLAIMS}/veth-{one}"):
             assert time.monotonic() < end and server.process.poll() is None, "no claim was made"
@@ -191,46 +171,46 @@ def early_signal_removes(program):
     assert traces_of(one) == [], traces_of(one)
 
 
-def killed_server_leaves_stale(program):
+def killed_server_leaves_stale():
     one, other = own_id("killed"), own_id("next")
-    with serve(program, one) as server:
+    with serve(one) as server:
         server.kill()
     assert traces_of(one) == whole(one), traces_of(one)
-    _, error = load(program, one, status=4)
+    _, error = load(one, status=4)
     assert f"'{one}' is stale, its server (pid {server.process.pid}) is dead" in error, error
-    listed = subprocess.run([program, "doctor", "--json"], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run([WEIR, "doctor", "--json"], capture_output=True, text=True, check=False).stdout
     notes = [check["found"] for check in json.loads(listed)["checks"] if check["name"] == "stale veth pairs"]
     assert notes and f"{one} (pid {server.process.pid})" in notes[0], notes
-    with serve(program, other):
+    with serve(other):
         assert traces_of(one) == [], traces_of(one)
         assert traces_of(other) == whole(other), traces_of(other)
 
 
-def killed_id_is_made_anew(program):
+def killed_id_is_made_anew():
     one = own_id("again")
-    with serve(program, one) as server:
+    with serve(one) as server:
         server.kill()
-    with serve(program, one) as server:
-        result, _ = load(program, one)
+    with serve(one) as server:
+        result, _ = load(one)
         assert result["completed"] > 0, result
         assert server.end() == ""
     assert traces_of(one) == [], traces_of(one)
 
 
-def half_a_pair_is_removed(program):
+def half_a_pair_is_removed():
     """As a server leaves it that was killed while it made the pair."""
     one = own_id("half")
-    with serve(program, one) as server:
+    with serve(one) as server:
         server.kill()
     subprocess.run(["ip", "netns", "delete", f"weir-{one}-client"], check=True)
-    with serve(program, own_id("sweeper")):
+    with serve(own_id("sweeper")):
         assert traces_of(one) == [], traces_of(one)
 
 
-def run_sweeps(program):
+def run_sweeps():
     """Over another link than veth, whose servers would sweep as well."""
     one = own_id("swept")
-    with serve(program, one) as server:
+    with serve(one) as server:
         server.kill()
     with tempfile.TemporaryDirectory() as folder:
         experiment = {
@@ -247,77 +227,77 @@ def run_sweeps(program):
         }
         with open(os.path.join(folder, "experiment.json"), "w", encoding="utf-8") as file:
             json.dump(experiment, file)
-        command = [program, "run", folder, "--output", f"{folder}/out", "--no-report"]
+        command = [WEIR, "run", folder, "--output", f"{folder}/out", "--no-report"]
         command += ["--lock", f"{folder}/lock"]
         run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=DEADLINE_S)
     assert run.returncode == 0, (run.returncode, run.stdout, run.stderr)
     assert traces_of(one) == [], traces_of(one)
 
 
-def two_ids_stand_side_by_side(program):
+def two_ids_stand_side_by_side():
     one, two = own_id("left"), own_id("right")
-    with serve(program, one) as left, serve(program, two) as right:
+    with serve(one) as left, serve(two) as right:
         for each in (one, two):
-            result, _ = load(program, each)
+            result, _ = load(each)
             assert result["completed"] > 0 and result["failed"] == 0, result["failures"]
         assert left.end() == ""
         assert traces_of(one) == [] and traces_of(two) == whole(two), (traces_of(one), traces_of(two))
-        load(program, two)
+        load(two)
         assert right.end() == ""
     assert traces_of(two) == [], traces_of(two)
 
 
-def load_comes_second(program):
+def load_comes_second():
     one = own_id("absent")
-    _, error = load(program, one, status=4)
+    _, error = load(one, status=4)
     assert f"there is no veth pair '{one}'" in error and f"@veth:{one}" in error, error
     assert traces_of(one) == [], traces_of(one)
 
 
-def id_in_use_is_refused(program):
+def id_in_use_is_refused():
     one = own_id("taken")
-    with serve(program, one) as server:
-        with Server(program, f"epoll@veth:{one}") as second:
-            error = second.wait(4)
+    with serve(one) as server:
+        with Server(f"epoll@veth:{one}") as second:
+            error = second.expect(4)
         assert f"in use by weir (pid {server.process.pid})" in error, error
-        load(program, one)
+        load(one)
         assert server.end() == ""
 
 
-def foreign_namespace_is_left_alone(program):
+def foreign_namespace_is_left_alone():
     one = own_id("foreign")
     name = f"weir-{one}-client"
     subprocess.run(["ip", "netns", "add", name], check=True)
     try:
-        with Server(program, f"epoll@veth:{one}") as server:
-            error = server.wait(4)
+        with Server(f"epoll@veth:{one}") as server:
+            error = server.expect(4)
         assert "that weir does not know of" in error, error
         assert traces_of(one) == [name], traces_of(one)
     finally:
         subprocess.run(["ip", "netns", "delete", name], check=True)
 
 
-def refused(program, stack, *flags):
+def refused(stack, *flags):
     """A server that must not start: its words on stderr."""
-    with Server(program, stack, *flags) as server:
-        return server.wait(4)
+    with Server(stack, *flags) as server:
+        return server.expect(4)
 
 
-def nonsense_is_refused(program):
-    assert "1 to 32 letters, digits and '-'" in refused(program, "epoll@veth:a/b")
-    assert "does not go over a veth pair" in refused(program, "epoll@veth", "--listen", "unix:/tmp/weir-veth.sock")
+def nonsense_is_refused():
+    assert "1 to 32 letters, digits and '-'" in refused("epoll@veth:a/b")
+    assert "does not go over a veth pair" in refused("epoll@veth", "--listen", "unix:/tmp/weir-veth.sock")
 
 
-def missing_ip_is_said(program):
+def missing_ip_is_said():
     one = own_id("no-ip")
     with tempfile.TemporaryDirectory() as empty:
-        command = [program, "serve", "--stack", f"epoll@veth:{one}"]
+        command = [WEIR, "serve", "--stack", f"epoll@veth:{one}"]
         run = subprocess.run(command, env={"PATH": empty}, capture_output=True, text=True, check=False)
     assert run.returncode == 4 and "apt-get install iproute2" in run.stderr, run
     assert traces_of(one) == [], traces_of(one)
 
 
-TESTS = [
+CASES = [
     ("epoll is served over IPv4 and IPv6, and nothing is left", exchange_over_epoll),
     ("uring is served over IPv4 and IPv6, and nothing is left", exchange_over_uring),
     ("the ready line says what the link is", facts_are_known),
@@ -337,41 +317,23 @@ TESTS = [
 ]
 
 
-def run_one(number, name, test, program):
-    """Runs one test and prints its TAP line; whether it passed."""
-    try:
-        test(program)
-    except Skip as reason:
-        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
-    except (AssertionError, OSError, KeyError, ValueError, subprocess.SubprocessError) as error:
-        print(f"not ok {number} - {name}", flush=True)
-        text = f"{type(error).__name__}: {error}"
-        print("\n".join(f"# {line}" for line in text.splitlines()), flush=True)
-        return False
-    else:
-        print(f"ok {number} - {name}", flush=True)
-    return True
-
-
-def missing(program):
+def missing():
     """Why this host cannot run the tests; None if it can."""
     if not shutil.which("ip"):
         return "ip (iproute2) is needed"
-    listed = subprocess.run([program, "doctor", "--json"], capture_output=True, text=True, check=False).stdout
+    listed = subprocess.run([WEIR, "doctor", "--json"], capture_output=True, text=True, check=False).stdout
     veth = next(check for check in json.loads(listed)["checks"] if check["name"] == "veth pairs")
     return None if veth["state"] == "ok" else veth["mend"]
 
 
 def main():
-    program, words = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    reason = missing(program)
+    reason = missing()
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    chosen = [test for test in TESTS if not words or any(word in test[0] for word in words)]
-    print(f"1..{len(chosen)}", flush=True)
-    passed = [run_one(number, *test, program) for number, test in enumerate(chosen, 1)]
-    return 0 if all(passed) else 1
+    for name, function in CASES:
+        test(name)(function)
+    return run_tests()
 
 
 if __name__ == "__main__":

@@ -142,6 +142,22 @@ static void few_pairs_decide_nothing(void)
 	CU_ASSERT_EQUAL(judge_rps(0.10, 0.10, 4), SHARE_UNDECIDED);
 }
 
+static void one_verdict_is_of_all_cells(void)
+{
+	const struct share_cell reached = {.rps = {5, 0.95, 0.95, 0.99}},
+				undecided = {.rps = {5, 0.9, 0.85, 0.99}},
+				missed = {.rps = {5, 0.5, 0.5, 0.6}};
+	struct share_cell cells[] = {reached, reached, reached};
+
+	CU_ASSERT_EQUAL(share_judge_all(cells, 3, 0.9), SHARE_REACHED);
+	cells[0] = undecided;
+	CU_ASSERT_EQUAL(share_judge_all(cells, 3, 0.9), SHARE_UNDECIDED);
+	cells[2] = missed;
+	CU_ASSERT_EQUAL(share_judge_all(cells, 3, 0.9), SHARE_MISSED);
+	CU_ASSERT_EQUAL(share_judge_all(cells, 0, 0.9), SHARE_UNDECIDED);
+	CU_ASSERT_EQUAL(share_judge_all(NULL, 0, 0.9), SHARE_UNDECIDED);
+}
+
 static void cpu_counts_where_the_client_was_at_its_limit(void)
 {
 	struct share_cell cell = {.rps = {5, 0.99, 0.98, 1.00}, .cpu = {5, 0.7, 0.6, 0.8}};
@@ -177,6 +193,7 @@ static const struct suite_test tests[] = {
 	{"no more cells are given than there is room for", no_more_cells_than_there_is_room},
 	{"a verdict is of the whole range, else nothing is decided", verdict_is_of_the_whole_range},
 	{"too few pairs decide nothing", few_pairs_decide_nothing},
+	{"a gate is missed by one cell, and undecided without any", one_verdict_is_of_all_cells},
 	{"CPU counts where the client was at its limit",
 	 cpu_counts_where_the_client_was_at_its_limit},
 	{"one sample with the client at its limit marks the cell",

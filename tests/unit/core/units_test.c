@@ -64,10 +64,51 @@ static void test_bytes(void)
 	CU_ASSERT_EQUAL(bytes, 1 << 20);
 }
 
+static void printed_is_read_back(void)
+{
+	static const struct {
+		uint64_t ns;
+		const char *text;
+	} durations[] = {{0, "0s"},
+			 {1, "1ns"},
+			 {1500, "1500ns"},
+			 {50000, "50us"},
+			 {2000000, "2ms"},
+			 {3000000000, "3s"},
+			 {60000000000, "60s"},
+			 {1000000001, "1000000001ns"}};
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} sizes[] = {{0, "0"},
+		     {1, "1"},
+		     {1000, "1000"},
+		     {1536, "1536"},
+		     {16384, "16KiB"},
+		     {3 << 20, "3MiB"},
+		     {1ull << 40, "1024GiB"},
+		     {UINT64_MAX, "18446744073709551615"}};
+	char text[UNITS_TEXT];
+	uint64_t back;
+
+	for (unsigned i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+		CU_ASSERT_STRING_EQUAL(units_print_duration(durations[i].ns, text),
+				       durations[i].text);
+		CU_ASSERT_EQUAL(units_parse_duration(text, &back), 0);
+		CU_ASSERT_EQUAL(back, durations[i].ns);
+	}
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		CU_ASSERT_STRING_EQUAL(units_print_bytes(sizes[i].bytes, text), sizes[i].text);
+		CU_ASSERT_EQUAL(units_parse_bytes(text, UINT64_MAX, &back), 0);
+		CU_ASSERT_EQUAL(back, sizes[i].bytes);
+	}
+}
+
 static const struct suite_test tests[] = {
 	{"a count is digits within its bound and nothing else", test_counts},
 	{"a duration has a unit, and every other writing is refused", test_durations},
 	{"bytes take binary units up to their bound", test_bytes},
+	{"what is printed has the largest unit and is read back", printed_is_read_back},
 };
 
 SUITE_MAIN("units", tests)

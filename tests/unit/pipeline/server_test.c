@@ -425,6 +425,60 @@ static void answers_are_right_whatever_the_room(void)
 	bench_close(&bench);
 }
 
+enum { SHORT_FRAME = 1000, SHORT_BODY = SHORT_FRAME - FRAME_HEAD_BYTES };
+
+/* The peer reads nothing until there is room for three more answers, but not for four. */
+static unsigned fill_but_for_three(struct bench_end *end, uint32_t request_body)
+{
+	unsigned answers = (limits.recv_bytes + limits.send_bytes) / SHORT_FRAME - 3;
+
+	for (unsigned i = 0; i < answers; i++) {
+		bench_request(&bench, end, i, 1, request_body);
+		bench_turn(&bench);
+	}
+	CU_ASSERT_EQUAL_FATAL(server_counters(bench.server)->responses, answers);
+	CU_ASSERT_EQUAL_FATAL(bench_counters(&bench).reserves_refused, 0);
+	return answers;
+}
+
+/* Eight requests at once where there is room for three answers; then the peer reads. */
+static void expect_short_room(enum handler_kind handler, uint32_t request_body, unsigned refused)
+{
+	struct server_config config = bench_config("coalesce", handler, SHORT_BODY);
+	const struct server_counters *counters;
+	uint8_t answers[4 * SHORT_FRAME];
+	struct bench_end *end;
+	size_t bytes = 0, got;
+	unsigned before;
+
+	bench_open(&bench, &config, &limits);
+	counters = server_counters(bench.server);
+	end = bench_connect(&bench, 0);
+	before = fill_but_for_three(end, request_body);
+	bench_request(&bench, end, before, 8, request_body);
+	for (unsigned i = 0; i < 3; i++) { /* a refused run brings no visit of its own */
+		bench_turn(&bench);
+		CU_ASSERT_EQUAL(counters->responses, before + 3);
+		CU_ASSERT_EQUAL(counters->stalls, 1);
+		CU_ASSERT_EQUAL(bench_counters(&bench).reserves_refused, refused);
+		CU_ASSERT_EQUAL(bench_counters(&bench).writes, before + 1);
+	}
+	do {
+		got = bench_read(&bench, end, answers, sizeof(answers));
+		bytes += got;
+		bench_turn(&bench);
+	} while (got > 0);
+	CU_ASSERT_EQUAL(bytes, (size_t)(before + 8) * SHORT_FRAME);
+	CU_ASSERT_EQUAL(counters->responses, before + 8);
+	bench_close(&bench);
+}
+
+static void short_room_is_used_by_runs_and_steps_alike(void)
+{
+	expect_short_room(HANDLER_ECHO, SHORT_BODY, 1);
+	expect_short_room(HANDLER_RESPOND, 0, 2); /* the run, and the step after it */
+}
+
 static void nobody_gets_more_than_a_share(void)
 {
 	struct server_config config = bench_config("coalesce", HANDLER_ECHO, 0);
@@ -517,6 +571,8 @@ static const struct suite_test tests[] = {
 	{"a run ends with the share of the turn", run_ends_with_the_share},
 	{"answers are right in whatever pieces requests and room come",
 	 answers_are_right_whatever_the_room},
+	{"what room is left is used, whether by a run or step by step",
+	 short_room_is_used_by_runs_and_steps_alike},
 	{"nobody gets more than its share of a turn", nobody_gets_more_than_a_share},
 	{"draining answers what was received, ends everyone and refuses newcomers",
 	 draining_answers_and_ends},

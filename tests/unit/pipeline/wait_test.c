@@ -15,8 +15,8 @@ static void names_are_read_and_written(void)
 					    "adaptive:2s",
 					    "adaptive:-1us",
 					    "adaptivee"};
-	static const char *const names[] = {"block", "spin", "adaptive:50us", "adaptive:1500ns",
-					    "adaptive:1000000us"};
+	static const char *const names[] = {"block",	       "spin",		"adaptive:50us",
+					    "adaptive:1500ns", "adaptive:20ms", "adaptive:1s"};
 	struct wait wait = {.kind = WAIT_SPIN};
 	char text[WAIT_TEXT];
 
@@ -29,6 +29,8 @@ static void names_are_read_and_written(void)
 	}
 	CU_ASSERT_EQUAL(wait_parse("adaptive", &wait), 0);
 	CU_ASSERT_STRING_EQUAL(wait_print(&wait, text), "adaptive:50us");
+	CU_ASSERT_EQUAL(wait_parse("adaptive:1000000us", &wait), 0);
+	CU_ASSERT_STRING_EQUAL(wait_print(&wait, text), "adaptive:1s");
 }
 
 static void only_adaptive_looks_at_the_account(void)

@@ -397,6 +397,61 @@ static void a_client_may_differ_from_its_server(void)
 		       "epoll@loopback, which is on loopback");
 }
 
+static void waits_are_written_in_one_way(void)
+{
+	struct experiment *experiment =
+		read_text(ON("epoll@loopback", ", \"factors\": {\"wait\": [\"adaptive\"], "
+					       "\"client_wait\": [\"adaptive:1500ns\", \"same\", "
+					       "\"adaptive:0.02ms\"]}"));
+	struct plan *plan = make(experiment);
+
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].variant, "adaptive-50us.client-adaptive-1500ns");
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].cell.of[SETTING_WAIT].word, "adaptive:50us");
+	CU_ASSERT_STRING_EQUAL(plan->cells[1].cell.of[SETTING_CLIENT_WAIT].word, "adaptive:50us");
+	expect_words(plan->samples[1].server_argv, "--wait adaptive:50us");
+	expect_words(plan->samples[1].client_argv, "--wait adaptive:50us");
+	expect_words(plan->samples[2].client_argv, "--wait adaptive:20us");
+	plan_free(plan);
+	experiment_free(experiment);
+	expect_refusal(ON("epoll@loopback",
+			  ", \"factors\": {\"wait\": [\"adaptive\", \"adaptive:50us\"]}"),
+		       "adaptive-50us: two cells would have this name");
+}
+
+/* On two cores the server's worker is on CPU 0 and the client's on CPU 1. */
+static void a_polling_thread_keeps_off_the_other_side(void)
+{
+	static const char apart[] = ON("uring@loopback,sqpoll=on,sqpoll-cpu=2",
+				       ", \"factors\": {\"client_stack\": [\"epoll@loopback\", "
+				       "\"uring@loopback,sqpoll=on,sqpoll-cpu=3\"]}");
+	static const char *const shared[] = {
+		ON("uring@loopback,sqpoll=on,sqpoll-cpu=1",
+		   ", \"factors\": {\"client_stack\": [\"epoll@loopback\"]}"),
+		ON("epoll@loopback", ", \"factors\": {\"client_stack\": "
+				     "[\"uring@loopback,sqpoll=on,sqpoll-cpu=0\"]}"),
+		ON("uring@loopback,sqpoll=on,sqpoll-cpu=0", ""),
+		ON("uring@loopback,sqpoll=on,sqpoll-cpu=2", ""),
+	};
+	static const char *const said[] = {"would share CPU 1", "would share CPU 0",
+					   "would share CPU 0", "would share CPU 2"};
+	struct experiment *experiment;
+	struct stack_choice choice;
+	struct tp_error error;
+
+	if (stack_find("uring@loopback", &choice, &error) < 0) {
+		suite_skip("%s", error.text);
+		return;
+	}
+	for (unsigned i = 0; i < sizeof(shared) / sizeof(shared[0]); i++)
+		expect_refusal(shared[i], said[i]);
+	experiment = read_text(apart);
+	plan_free(make(experiment));
+	experiment_free(experiment);
+	experiment = read_text(ON("uring@loopback,sqpoll-cpu=1", "")); /* nobody polls */
+	plan_free(make(experiment));
+	experiment_free(experiment);
+}
+
 static void a_bare_server_has_neither_handler_nor_delivery(void)
 {
 	struct stack_choice choice;
@@ -425,6 +480,32 @@ static void a_bare_server_has_neither_handler_nor_delivery(void)
 	CU_ASSERT(json_is_string(json_object_get(cell, "delivery_reason")));
 	json_decref(cell);
 	plan_free(plan);
+	experiment_free(experiment);
+}
+
+static void a_bare_server_has_no_longer_bodies_than_a_chunk(void)
+{
+	struct stack_choice choice;
+	struct experiment *experiment;
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL_FATAL(stack_find("epoll@loopback", &choice, &error), 0);
+	if (!choice.stack->bare) {
+		suite_skip("the stack 'epoll' has no bare echo");
+		return;
+	}
+	expect_refusal(
+		ON("epoll@loopback", ", \"factors\": {\"bare\": [true], "
+				     "\"response_bytes\": [16361]}"),
+		"\"response_bytes\" is 16361, but a bare server takes and gives bodies of at "
+		"most 16360 bytes");
+	expect_refusal(ON("epoll@loopback", ", \"factors\": {\"bare\": [true], "
+					    "\"request_bytes\": [\"32KiB\"]}"),
+		       "\"request_bytes\" is 32768, but a bare server");
+	experiment = read_text(ON("epoll@loopback", ", \"factors\": {\"bare\": [true, false], "
+						    "\"request_bytes\": [16360], "
+						    "\"response_bytes\": [16360]}"));
+	plan_free(make(experiment));
 	experiment_free(experiment);
 }
 
@@ -478,8 +559,14 @@ static const struct suite_test tests[] = {
 	{"a client may wait otherwise than its server, and use another stack on the same kind of "
 	 "link",
 	 a_client_may_differ_from_its_server},
+	{"a wait is written in one way, and two ways are no two cells",
+	 waits_are_written_in_one_way},
+	{"a kernel's thread that polls for one side keeps off the other's CPUs",
+	 a_polling_thread_keeps_off_the_other_side},
 	{"a bare server has no handler and no delivery policy",
 	 a_bare_server_has_neither_handler_nor_delivery},
+	{"a bare server has no longer bodies than a chunk holds",
+	 a_bare_server_has_no_longer_bodies_than_a_chunk},
 	{"a cell's name is not cut and no other's", names_are_short_and_their_own},
 	{"excluded cells do not count against the limit", what_is_excluded_does_not_count},
 };
