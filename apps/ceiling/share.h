@@ -4,7 +4,8 @@
  * A pair is the pipeline's sample and the bare echo's of the same cell and run, which were measured
  * one after the other. Each pair gives two shares: of requests/s, and of CPU (the bare echo's busy
  * time a request over the pipeline's). Where the client was at its limit, the rate says nothing of
- * the server and the share of CPU is the one that counts.
+ * the server and the share of CPU is the one that counts. A pair in which a thread of the kernel
+ * works beside the server's workers has no share of CPU.
  *
  * Plane: report.
  */
@@ -35,13 +36,18 @@ struct share_cell {
 	struct share_range bare_busy_ns;
 	struct share_range pipeline_busy_ns;
 	struct share_range cpu;
-	bool saturated; /* the client was at its limit in a sample of a pair */
+	bool saturated;		 /* the client was at its limit in a sample of a pair */
+	bool saturation_unknown; /* or that is not known of one */
 };
 
 enum share_verdict {
 	SHARE_REACHED,
 	SHARE_MISSED,
-	SHARE_UNDECIDED, /* the least is within the range, or there are too few pairs */
+	/*
+	 * The least is within the range, or there are too few pairs, or it would be reached by a
+	 * client that may have been at its limit, which makes both rates alike.
+	 */
+	SHARE_UNDECIDED,
 };
 
 /*

@@ -241,6 +241,24 @@ int stack_open_bare(const struct stack_options *options, uint16_t index,
 	return options->stack->bare->open(config, bare_out, error);
 }
 
+uint64_t stack_option(const struct stack_options *options, const char *name, uint64_t without)
+{
+	const struct tp_ops *ops = options->stack->ops;
+
+	for (unsigned i = 0; i < ops->option_count; i++)
+		if (strcmp(ops->options[i].name, name) == 0)
+			return options->options[i];
+	return without;
+}
+
+const char stack_busy_unknown[] = "the kernel's submission thread works beside the worker; read "
+				  "core or OS CPU";
+
+bool stack_is_submitted_for(const struct stack_options *options)
+{
+	return stack_option(options, "sqpoll", 0) != 0;
+}
+
 json_t *stack_options_to_json(const struct stack_options *options)
 {
 	const struct tp_ops *ops = options->stack->ops;

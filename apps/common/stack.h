@@ -136,6 +136,18 @@ int stack_open_bare(const struct stack_options *options, uint16_t index,
 		    const struct tp_limits *limits, struct bare_config *config,
 		    struct bare **bare_out, struct tp_error *error);
 
+/* The effective value of an option by its name, or `without` if the stack has none of that name. */
+uint64_t stack_option(const struct stack_options *options, const char *name, uint64_t without);
+
+/* Why there is no busy time where stack_is_submitted_for. */
+extern const char stack_busy_unknown[];
+
+/*
+ * Whether a thread of the kernel's works beside the workers (the option sqpoll), so that their own
+ * busy time is not all of the work.
+ */
+bool stack_is_submitted_for(const struct stack_options *options);
+
 /* {OPTION: "VALUE", ...} as they are effective. */
 json_t *stack_options_to_json(const struct stack_options *options);
 

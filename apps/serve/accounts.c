@@ -56,27 +56,16 @@ static json_t *busy_to_json(const struct busy *busy)
 	return object;
 }
 
-/* The value of an option by its name, or `without` if the stack has none. */
-static uint64_t option_of(const struct stack_options *stack, const char *name, uint64_t without)
-{
-	const struct tp_ops *ops = stack->stack->ops;
-
-	for (unsigned i = 0; i < ops->option_count; i++)
-		if (strcmp(ops->options[i].name, name) == 0)
-			return stack->options[i];
-	return without;
-}
-
 /*
  * The workers' CPUs, and one that a thread of the kernel's polls on for them: what it does is the
  * server's work.
  */
 static struct cpus held_cpus(const struct stack_options *stack)
 {
-	uint64_t polled = option_of(stack, "sqpoll-cpu", UINT64_MAX);
+	uint64_t polled = stack_option(stack, "sqpoll-cpu", UINT64_MAX);
 	struct cpus held = stack->cpus;
 
-	if (!option_of(stack, "sqpoll", 0) || polled > CPUS_NUMBER_MAX || held.count == CPUS_MAX)
+	if (!stack_is_submitted_for(stack) || polled > CPUS_NUMBER_MAX || held.count == CPUS_MAX)
 		return held;
 	for (unsigned i = 0; i < held.count; i++)
 		if (held.cpu[i] == polled)
@@ -185,6 +174,9 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 	print_counter(options, sum, TP_COUNT_bursts_out);
 	print_counter(options, sum, TP_COUNT_polls);
 	print_counter(options, sum, TP_COUNT_empty_polls);
-	print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
+	if (stack_is_submitted_for(&options->stack))
+		printf("%-22s n/a (%s)\n", "busy_us_per_request", stack_busy_unknown);
+	else
+		print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
 	fflush(stdout);
 }

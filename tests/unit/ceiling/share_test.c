@@ -169,6 +169,38 @@ static void one_sample_at_its_limit_marks_the_cell(void)
 	json_decref(results);
 }
 
+/* The accounts of a server and a client with a thread of the kernel's beside their workers. */
+static void without_busy_time_there_is_a_share_of_rates_only(void)
+{
+	static const struct sample samples[] = {{1, 8, false, 60, 1}, {1, 8, true, 100, 1}};
+	json_t *results = results_of(samples, 2), *result;
+	struct share_cell cells[CELLS];
+	size_t index;
+
+	json_array_foreach(results, index, result)
+	{
+		json_object_set_new(json_object_get(result, "server"), "busy_us_per_request",
+				    json_null());
+		json_object_set_new(json_object_get(result, "client"), "saturated", json_null());
+	}
+	CU_ASSERT_EQUAL_FATAL(share_cells(results, cells, CELLS), 1);
+	expect_range(cells[0].rps, 1, 0.6, 0.6, 0.6);
+	CU_ASSERT_EQUAL(cells[0].cpu.count, 0);
+	CU_ASSERT_EQUAL(cells[0].pipeline_busy_ns.count, 0);
+	CU_ASSERT_FALSE(cells[0].saturated);
+	CU_ASSERT_TRUE(cells[0].saturation_unknown);
+	json_decref(results);
+}
+
+static void a_client_that_may_be_the_limit_reaches_nothing(void)
+{
+	struct share_cell cell = {.rps = {5, 0.99, 0.98, 1.00}, .saturation_unknown = true};
+
+	CU_ASSERT_EQUAL(share_judge(&cell, 0.9), SHARE_UNDECIDED);
+	cell.rps = (struct share_range){5, 0.7, 0.6, 0.8};
+	CU_ASSERT_EQUAL(share_judge(&cell, 0.9), SHARE_MISSED);
+}
+
 static const struct suite_test tests[] = {
 	{"shares are of pairs, not of medians", shares_are_of_pairs},
 	{"an even number of pairs has the mean of the middle two",
@@ -181,6 +213,10 @@ static const struct suite_test tests[] = {
 	 cpu_counts_where_the_client_was_at_its_limit},
 	{"one sample with the client at its limit marks the cell",
 	 one_sample_at_its_limit_marks_the_cell},
+	{"without busy time there is a share of rates and none of CPU",
+	 without_busy_time_there_is_a_share_of_rates_only},
+	{"where the client may have been the limit a cell can only miss",
+	 a_client_that_may_be_the_limit_reaches_nothing},
 };
 
 SUITE_MAIN("ceiling share", tests)
