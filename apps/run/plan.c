@@ -123,6 +123,18 @@ const char *plan_find_twin(const struct plan *plan)
 	return twin;
 }
 
+unsigned plan_variant_width(const struct plan *plan)
+{
+	size_t width = 0;
+
+	for (unsigned i = 0; i < plan->cell_count; i++) {
+		size_t length = strlen(plan->cells[i].variant);
+
+		width = length > width ? length : width;
+	}
+	return (unsigned)width;
+}
+
 /* Whether a setting means nothing to two cells that are alike in all others. */
 static bool is_void(const struct cell *cell, enum setting_id id)
 {

@@ -54,6 +54,7 @@ static void spans_the_grid_without_what_is_excluded(void)
 	CU_ASSERT_EQUAL_FATAL(plan->cell_count, 3);
 	for (unsigned i = 0; i < 3; i++)
 		CU_ASSERT_STRING_EQUAL(plan->cells[i].variant, variants[i]);
+	CU_ASSERT_EQUAL(plan_variant_width(plan), strlen(variants[2]));
 	CU_ASSERT_EQUAL(plan->sample_count, 3);
 	plan_free(plan);
 	experiment_free(experiment);
