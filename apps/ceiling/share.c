@@ -1,5 +1,8 @@
 #include "apps/ceiling/share.h"
 
+#include "apps/common/json.h"
+#include "apps/common/stack.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -208,4 +211,62 @@ enum share_verdict share_judge(const struct share_cell *cell, double least)
 	if (cell->saturation_unknown && !cell->saturated)
 		return SHARE_UNDECIDED;
 	return share->least >= least ? SHARE_REACHED : SHARE_UNDECIDED;
+}
+
+const char *share_verdict_name(enum share_verdict verdict)
+{
+	static const char *const names[] = {[SHARE_REACHED] = "reached",
+					    [SHARE_MISSED] = "missed",
+					    [SHARE_UNDECIDED] = "undecided"};
+
+	return names[verdict];
+}
+
+static void set_range(json_t *to, const char *name, const struct share_range *range,
+		      const char *lacking)
+{
+	if (range->count == 0)
+		json_set_unknown(to, name, lacking);
+	else
+		json_object_set_new(to, name,
+				    json_pack("{sf sf sf si}", "median", range->median, "min",
+					      range->least, "max", range->most, "n",
+					      (int)range->count));
+}
+
+static json_t *share_cell_to_json(const struct share_cell *cell, double least)
+{
+	static const char no_pair[] = "no pair is valid";
+	const char *no_busy = cell->rps.count ? stack_busy_unknown : no_pair;
+	json_t *json = json_pack("{ss si si}", "stack", cell->stack, "connections",
+				 (int)cell->connections, "depth", (int)cell->depth);
+
+	set_range(json, "bare_rps", &cell->bare_rps, no_pair);
+	set_range(json, "pipeline_rps", &cell->pipeline_rps, no_pair);
+	set_range(json, "share_of_rps", &cell->rps, no_pair);
+	set_range(json, "bare_busy_ns_per_request", &cell->bare_busy_ns, no_busy);
+	set_range(json, "pipeline_busy_ns_per_request", &cell->pipeline_busy_ns, no_busy);
+	set_range(json, "share_of_cpu", &cell->cpu, no_busy);
+	if (cell->saturation_unknown && !cell->saturated)
+		json_set_unknown(json, "client_saturated", stack_busy_unknown);
+	else
+		json_object_set_new(json, "client_saturated", json_boolean(cell->saturated));
+	if (least > 0)
+		json_object_set_new(json, "verdict",
+				    json_string(share_verdict_name(share_judge(cell, least))));
+	return json;
+}
+
+json_t *share_to_json(const struct share_cell *cells, unsigned count, double least)
+{
+	json_t *array = json_array(), *json;
+
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(array, share_cell_to_json(&cells[i], least));
+	json = json_pack("{ss so}", "schema", "weir.ceiling/1", "cells", array);
+	if (least > 0)
+		json_object_set_new(json, "least", json_real(least));
+	else
+		json_set_unknown(json, "least", "no gate was asked for");
+	return json;
 }

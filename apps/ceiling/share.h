@@ -56,6 +56,15 @@ enum share_verdict {
  */
 unsigned share_cells(const json_t *results, struct share_cell *cells, unsigned room);
 
+/*
+ * ceiling.json: every cell with its ranges, null with a reason where there is none, and its verdict
+ * where `least` is not 0; a new reference.
+ */
+json_t *share_to_json(const struct share_cell *cells, unsigned count, double least);
+
+/* "reached", "missed" or "undecided". */
+const char *share_verdict_name(enum share_verdict verdict);
+
 /* The share that counts for a verdict. */
 const struct share_range *share_counted(const struct share_cell *cell);
 

@@ -94,6 +94,8 @@ static int finish(struct campaign *campaign)
 	write_json(directory, "host-after.json", host_facts());
 	directory_write_lines(directory, "results.jsonl", campaign->results);
 	directory_write_json(directory, "summary.json", summary);
+	if (campaign->add_files)
+		campaign->add_files(campaign, campaign->user);
 	code = directory_finish(directory);
 	if (code == 0)
 		summary_print(summary, stdout);

@@ -192,6 +192,34 @@ static void without_busy_time_there_is_a_share_of_rates_only(void)
 	json_decref(results);
 }
 
+static void shares_are_kept_for_programs(void)
+{
+	const struct share_cell cell = {.stack = "epoll@loopback",
+					.connections = 64,
+					.depth = 8,
+					.rps = {5, 0.95, 0.92, 0.97},
+					.saturation_unknown = true};
+	json_t *json = share_to_json(&cell, 1, 0), *kept, *share;
+
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json, "schema")),
+			       "weir.ceiling/1");
+	CU_ASSERT(json_is_null(json_object_get(json, "least")));
+	kept = json_array_get(json_object_get(json, "cells"), 0);
+	share = json_object_get(kept, "share_of_rps");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(kept, "depth")), 8);
+	CU_ASSERT_EQUAL(json_real_value(json_object_get(share, "min")), 0.92);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(share, "n")), 5);
+	CU_ASSERT(json_is_null(json_object_get(kept, "share_of_cpu")));
+	CU_ASSERT(json_is_string(json_object_get(kept, "share_of_cpu_reason")));
+	CU_ASSERT(json_is_null(json_object_get(kept, "client_saturated")));
+	CU_ASSERT_PTR_NULL(json_object_get(kept, "verdict"));
+	json_decref(json);
+	json = share_to_json(&cell, 1, 0.99);
+	kept = json_array_get(json_object_get(json, "cells"), 0);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(kept, "verdict")), "missed");
+	json_decref(json);
+}
+
 static void a_client_that_may_be_the_limit_reaches_nothing(void)
 {
 	struct share_cell cell = {.rps = {5, 0.99, 0.98, 1.00}, .saturation_unknown = true};
@@ -215,6 +243,7 @@ static const struct suite_test tests[] = {
 	 one_sample_at_its_limit_marks_the_cell},
 	{"without busy time there is a share of rates and none of CPU",
 	 without_busy_time_there_is_a_share_of_rates_only},
+	{"shares are kept for programs", shares_are_kept_for_programs},
 	{"where the client may have been the limit a cell can only miss",
 	 a_client_that_may_be_the_limit_reaches_nothing},
 };
