@@ -14,6 +14,8 @@ from analysis.statistics import drift
 # A cell whose samples spread more than this is named.
 NOISY_CV = 0.10
 DRIFT_P = 0.01
+# Below this p it is said that there may be one.
+DRIFT_HINT_P = 0.05
 # A sample in which other processes took more than this many CPUs' worth of time is named.
 OTHER_CPUS_MAX = 0.1
 # Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
@@ -319,9 +321,14 @@ def _drift(cells: list[Cell]) -> list[str]:
         return []
     tau, p = found
     shown = f"Kendall's tau {tau:+.2f}, p = {p:.2g}, n = {len(rows)}"
-    if p >= DRIFT_P:
-        return [f"No drift with execution order is seen ({shown})."]
+    if p >= DRIFT_HINT_P:
+        return [f"No drift with execution order at the {DRIFT_P * 100:g} % level ({shown})."]
     way = "faster" if tau > 0 else "slower"
+    if p >= DRIFT_P:
+        return [
+            f"The run may drift: samples look {way} as it went on ({shown}), which is not enough at"
+            f" the {DRIFT_P * 100:g} % level."
+        ]
     return [
         f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among"
         " the cells but widens every interval."
