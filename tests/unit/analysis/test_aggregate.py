@@ -111,7 +111,7 @@ class Cells(unittest.TestCase):
         )
         self.assertRegex(
             findings.sentence(one),
-            r"^coalesce is worth \d\.\d\d x immediate at depth 8 on epoll@loopback "
+            r"^Coalesce is worth \d\.\d\d x immediate at depth 8, on epoll@loopback "
             r"\(95 % CI \d\.\d\d to \d\.\d\d; n = 3 \+ 3\)\.$",
         )
 
