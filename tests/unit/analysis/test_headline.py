@@ -1,12 +1,14 @@
 """The two sentences of a run, short labels, and marks on a ratio's axis."""
 
 import math
+import re
 import tempfile
 import unittest
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from analysis import canvas, render
+from analysis import canvas, figures, render
 from analysis.aggregate import Comparison, aggregate
 from analysis.findings import context_of, interval_of
 from analysis.headline import headline
@@ -171,6 +173,43 @@ class Ticks(unittest.TestCase):
             room = canvas.RATIO_GAP * math.log(high / low)
             for before, after in zip(ticks, ticks[1:]):
                 self.assertGreaterEqual(math.log(after / before), 0.999 * room, (low, high, ticks))
+
+
+class Figures(unittest.TestCase):
+    LONG = "uring@loopback,sqpoll=on,sqpoll-cpu=3,sqpoll-idle=20"
+
+    def drawn(self):
+        """The figures of a run of long names, in part beyond all bounds, by name."""
+        stacks = ["epoll@loopback", self.LONG, "epoll@veth"]
+        deliveries = ["immediate", "coalesce", *(f"flush-at:{256 << k}" for k in range(5))]
+        cells = [cell_of(stack, delivery, 8) for stack in stacks for delivery in deliveries]
+
+        def change(result, client):
+            if result["cell"]["stack"] == "epoll@veth":
+                result["effective_rps"] *= 10.0 ** (6 * result["run"])
+                client["effective_rps"] = result["effective_rps"]
+
+        result, _ = loaded(change, cells=cells, runs=2)
+        result.plan["effective"]["factors"] = {"stack": stacks, "delivery": deliveries}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return {one.name: one for one in figures.draw_all(result, aggregate(result))}
+
+    def test_long_names(self):
+        """long names and long legends leave the axes room, so that nothing is warned of"""
+        found = self.drawn()
+        svg = found["ratios-stack"].svg.decode()
+        width = float(re.search(r'width="([0-9.]+)pt"', svg)[1])
+        self.assertGreater(width, 72 * canvas.SIZE_INCHES[0])
+        self.assertIn("uring@loopback sqpoll=on sqpoll-cpu=3", svg)
+        self.assertNotIn(self.LONG + ":", svg)
+
+    def test_clipped(self):
+        """a ratio's axis ends at 1,000 and at its inverse, and the caption tells of arrows"""
+        one = self.drawn()["ratios-stack"]
+        self.assertIn("An arrow goes on beyond 1,000 x or 1/1,000 x.", one.caption)
+        self.assertNotRegex(one.svg.decode(), r"1e[+-]?\d+ x|10000 x")
+        self.assertIn("1000 x", one.svg.decode())
 
 
 class Kernel(unittest.TestCase):
