@@ -81,36 +81,36 @@ COLUMNS = [
     ),
     Column(
         "responses_per_write",
-        "resp/write",
+        "responses per write",
         "responses in one transport write, median over samples",
         2,
     ),
-    Column("bytes_per_write", "B/write", "bytes in one transport write, median over samples"),
+    Column("bytes_per_write", "B per write", "bytes in one transport write, median over samples"),
     Column(
         "os_cpu_us_per_request",
-        "OS CPU µs/req",
+        "OS CPU µs per request",
         "user + system + softirq on the server's CPUs, median over samples",
         3,
     ),
     Column(
         "busy_us_per_request",
-        "busy µs/req",
+        "busy µs per request",
         "server turns that moved something, median over samples",
         3,
     ),
     Column(
-        "core_us_per_request", "core µs/req", "server cores held x wall, median over samples", 3
+        "core_us_per_request", "core µs per request", "server cores held x wall, median over samples", 3
     ),
     Column(
         "copied_bytes_per_request",
-        "copied B/req",
+        "copied B per request",
         "bytes copied in the server, median over samples",
         0,
         in_text=False,
     ),
     Column(
         "syscalls_per_request",
-        "syscalls/req",
+        "syscalls per request",
         "the server's system calls, median over samples",
         3,
         in_text=False,
@@ -118,7 +118,7 @@ COLUMNS = [
     ),
     Column(
         "waits_per_request",
-        "sleeps/req",
+        "sleeps per request",
         "polls in which a worker slept, median over samples",
         4,
         in_text=False,
@@ -126,7 +126,7 @@ COLUMNS = [
     ),
     Column(
         "wakeups_per_request",
-        "wake-ups/req",
+        "wake-ups per request",
         "sleeps that something ended before their time was up, median over samples",
         4,
         in_text=False,
@@ -134,7 +134,7 @@ COLUMNS = [
     ),
     Column(
         "voluntary_switches_per_request",
-        "voluntary switches/req",
+        "voluntary switches per request",
         "context switches of the server's threads that gave their CPU up, median over samples",
         4,
         in_text=False,
@@ -142,7 +142,7 @@ COLUMNS = [
     ),
     Column(
         "involuntary_switches_per_request",
-        "involuntary switches/req",
+        "involuntary switches per request",
         "context switches of the server's threads that lost their CPU, median over samples",
         4,
         in_text=False,
@@ -150,7 +150,7 @@ COLUMNS = [
     ),
     Column(
         "softirq_us_per_request",
-        "softirq µs/req",
+        "softirq µs per request",
         "softirq time on the server's CPUs, whoever caused it, in ticks, median over samples",
         3,
         in_text=False,
@@ -158,7 +158,7 @@ COLUMNS = [
     ),
     Column(
         "net_rx_softirqs_per_request",
-        "NET_RX/req",
+        "NET_RX per request",
         "NET_RX softirqs on the server's CPUs, median over samples",
         4,
         in_text=False,
@@ -166,7 +166,7 @@ COLUMNS = [
     ),
     Column(
         "net_tx_softirqs_per_request",
-        "NET_TX/req",
+        "NET_TX per request",
         "NET_TX softirqs on the server's CPUs, median over samples",
         4,
         in_text=False,
@@ -174,7 +174,7 @@ COLUMNS = [
     ),
     Column(
         "segments_out_per_request",
-        "segments/req",
+        "segments per request",
         "TCP segments the server sent, where its stack counts them, median over samples",
         3,
         in_text=False,
@@ -275,7 +275,7 @@ class Comparison:
     factor: str
     level: Any
     base: Any
-    context: dict[str, Any]
+    context: dict[str, Any]  # of the factors that vary
     ratio: Ratio
 
 
@@ -311,6 +311,8 @@ def varied_factors(experiment: dict[str, Any], cells: list[Cell]) -> dict[str, l
         wanted = levels if isinstance(levels, list) else []
         in_order = [level for level in wanted if level in seen]
         factors[name] = in_order + [level for level in seen if level not in wanted]
+        if name == "bare":  # what the pipeline is measured against comes first
+            factors[name].sort(key=lambda level: level is not True)
     return factors
 
 
@@ -428,6 +430,7 @@ def _comparisons(factors: dict[str, list[Any]], cells: list[Cell]) -> Iterator[C
                 continue
             new, base = ([sample.rps for sample in found[0].valid] for found in pair)
             names = [name for name in factors if name != factor]
-            yield Comparison(
-                factor, level, levels[0], dict(zip(names, context)), ratio_of_means(new, base)
-            )
+            where = {
+                name: value for name, value in zip(names, context) if len(factors[name]) > 1
+            }
+            yield Comparison(factor, level, levels[0], where, ratio_of_means(new, base))

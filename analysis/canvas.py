@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import math
+import textwrap
 from dataclasses import dataclass, field
 from typing import Any, Callable
 
@@ -80,15 +81,37 @@ class Canvas:
         self.axes.plot([x], [y], gid=name, **(look | {"linestyle": "none"}))
 
 
+# Letters of the usual size that fit beside each other in a figure of the usual width, of a legend's
+# in the same, and that row names may take before the figure grows with them.
+LINE_LETTERS, LEGEND_LETTERS, ROW_LETTERS = 62, 76, 24
+LETTER_INCHES, LEGEND_ROW_POINTS = 0.075, 13
+
+
 def new_canvas(
     title: str, xlabel: str, ylabel: str, height_inches: float = SIZE_INCHES[1]
 ) -> Canvas:
     figure = Figure(figsize=(SIZE_INCHES[0], height_inches), layout="constrained")
     axes = figure.add_subplot()
     axes.set_title(title, pad=8)
-    axes.set_xlabel(xlabel)
+    lines = textwrap.wrap(xlabel, LINE_LETTERS, break_on_hyphens=False)
+    axes.set_xlabel("\n".join(lines), loc="right" if len(xlabel) > LINE_LETTERS / 2 else "center")
+    grow(figure, 0, 0.15 * (len(lines) - 1))
     axes.set_ylabel(ylabel)
     return Canvas(figure, axes)
+
+
+def grow(figure: Figure, width_inches: float, height_inches: float) -> None:
+    """Makes room for more names than usual, which would else leave the axes none."""
+    width, height = figure.get_size_inches()
+    figure.set_size_inches(width + width_inches, height + height_inches)
+
+
+def row_names(canvas: Canvas, names: list[str]) -> None:
+    """Names the rows from below upwards."""
+    canvas.axes.set_yticks(range(len(names)), names)
+    canvas.axes.set_ylim(-0.6, len(names) - 0.4)
+    letters = max(map(len, names)) - ROW_LETTERS
+    grow(canvas.figure, LETTER_INCHES * max(0, letters), 0)
 
 
 def finish(canvas: Canvas, name: str, caption: str, note: str) -> Drawing:
@@ -105,8 +128,11 @@ def finish(canvas: Canvas, name: str, caption: str, note: str) -> Drawing:
 
 def legend(canvas: Canvas, columns: int = 2) -> None:
     """Above the axes, below the title, so that it never covers data."""
-    handles, _ = canvas.axes.get_legend_handles_labels()
+    handles, labels = canvas.axes.get_legend_handles_labels()
     if handles:
+        letters = max(map(len, labels)) + 8  # the line before it and a gap
+        columns = max(1, min(columns, LEGEND_LETTERS // letters))
+        grow(canvas.figure, LETTER_INCHES * max(0, letters - LEGEND_LETTERS), 0)
         canvas.axes.legend(
             loc="lower left",
             bbox_to_anchor=(-0.02, 1.0),
@@ -116,7 +142,8 @@ def legend(canvas: Canvas, columns: int = 2) -> None:
             columnspacing=1.4,
         )
         rows = math.ceil(len(handles) / columns)
-        canvas.axes.set_title(canvas.axes.get_title("left"), pad=8 + 13 * rows)
+        canvas.axes.set_title(canvas.axes.get_title("left"), pad=8 + LEGEND_ROW_POINTS * rows)
+        grow(canvas.figure, 0, LEGEND_ROW_POINTS * max(0, rows - 2) / 72)
 
 
 def level_axis(canvas: Canvas, levels: list[Any]) -> None:
@@ -181,6 +208,15 @@ RATIO_STEPS = (
 RATIO_GAP = 0.16
 
 
+# Ratios beyond this, and below its inverse, are off the axis.
+RATIO_END = 1000.0
+
+
+def clipped(ratio: float) -> float:
+    """The ratio, or the end of the axis that it is beyond."""
+    return min(max(ratio, 1 / RATIO_END), RATIO_END)
+
+
 def ratio_ticks(low: float, high: float) -> list[float]:
     """The densest marks between two ratios that leave room for their labels."""
     room = RATIO_GAP * math.log(high / low)
@@ -195,8 +231,8 @@ def ratio_ticks(low: float, high: float) -> list[float]:
 
 
 def ratio_axis(canvas: Canvas, ends: list[float]) -> None:
-    """Log axis of ratios that shows all of `ends`."""
-    low, high = min(ends) / 1.15, max(ends) * 1.15
+    """Log axis of ratios that shows all of `ends` within reason."""
+    low, high = clipped(min(ends)) / 1.15, clipped(max(ends)) * 1.15
     canvas.axes.set_xscale("log")
     canvas.axes.set_xlim(low, high)
     canvas.axes.xaxis.set_major_locator(FixedLocator(ratio_ticks(low, high)))

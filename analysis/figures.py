@@ -19,9 +19,11 @@ from analysis.canvas import (
     MARKERS,
     PALETTE,
     PAPER,
+    RATIO_END,
     STYLE,
     Canvas,
     Drawing,
+    clipped,
     finish,
     legend,
     level_axis,
@@ -29,6 +31,7 @@ from analysis.canvas import (
     new_canvas,
     percentile_axis,
     ratio_axis,
+    row_names,
     tick_us,
 )
 from analysis.findings import describe, relative_rates, sentence
@@ -279,7 +282,7 @@ def _draw_order(result: Result, found: Aggregate) -> Iterator[Drawing]:
             "marker": MARKERS[place % len(MARKERS)],
             "linestyle": "none",
         }
-        canvas.axes.plot([], [], label=stack, **look)
+        canvas.axes.plot([], [], label=short("stack", stack, stacks), **look)
         for sample, cell, relative in relative_rates(known):
             if str(cell.settings.get("stack", "all")) == stack:
                 rate = f"{sample.rps:,.0f} requests/s, {relative:.3f} of the median"
@@ -323,10 +326,10 @@ def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
         if not 0 < len(rows) <= RATIO_ROWS_MAX:
             continue
         height = 1.3 + 0.21 * len(rows)
-        own = f" of {describe(factor, levels[1])}" if len(levels) == 2 else ""
+        own = f" of {_name(factor, levels[1], levels)}" if len(levels) == 2 else ""
         canvas = new_canvas(
-            f"What {factor.replace('_', ' ')} is worth",
-            f"requests/s{own} as a multiple of {describe(factor, levels[0])}",
+            _ratio_title(factor),
+            f"requests/s{own} as a multiple of {_name(factor, levels[0], levels)}",
             "",
             height,
         )
@@ -338,17 +341,15 @@ def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
                 PALETTE[(levels.index(comparison.level) + 1) % len(PALETTE)],
             )
         canvas.axes.axvline(1, color=INK, linewidth=0.8)
-        canvas.axes.set_yticks(
-            range(len(rows)),
-            [_ratio_label(comparison, found.factors) for comparison in reversed(rows)],
-        )
-        canvas.axes.set_ylim(-0.6, len(rows) - 0.4)
+        row_names(canvas, [_ratio_label(row, found.factors) for row in reversed(rows)])
         ratio_axis(canvas, _ends(rows))
         caption = (
             f"{_capital(factor)} against {describe(factor, levels[0])}. Dot: ratio of geometric"
             " means over samples; bar: its 95 % interval (Welch, on logs). A bar that crosses 1"
             " shows no difference."
         )
+        if any(clipped(end) != end for end in _ends(rows)):
+            caption += f" An arrow goes on beyond {RATIO_END:,.0f} x or 1/{RATIO_END:,.0f} x."
         yield finish(
             canvas, f"ratios-{factor.replace('_', '-')}", caption, _note(result, found.cells)
         )
@@ -357,15 +358,30 @@ def _draw_ratios(result: Result, found: Aggregate) -> Iterator[Drawing]:
 def _plot_ratio(canvas: Canvas, comparison: Comparison, y: int, color: str) -> None:
     ratio = comparison.ratio
     if ratio.low is not None and ratio.high is not None:
-        canvas.axes.plot(
-            [ratio.low, ratio.high], [y, y], color=color, linewidth=2.4, solid_capstyle="butt"
-        )
-    canvas.dot(ratio.ratio, y, sentence(comparison), color=color, marker="o")
+        ends = [clipped(ratio.low), clipped(ratio.high)]
+        canvas.axes.plot(ends, [y, y], color=color, linewidth=2.4, solid_capstyle="butt")
+        for end, place, arrow in ((ratio.low, ends[0], "<"), (ratio.high, ends[1], ">")):
+            if end != place:
+                canvas.axes.plot([place], [y], color=color, marker=arrow, markersize=7)
+    canvas.dot(clipped(ratio.ratio), y, sentence(comparison), color=color, marker="o")
+
+
+def _ratio_title(factor: str) -> str:
+    if factor == "bare":
+        return "What the pipeline reaches of the bare echo"
+    return f"What {factor.replace('_', ' ')} is worth"
+
+
+def _name(factor: str, level: Any, levels: list[Any]) -> str:
+    """A level in words, a stack as short as it is told from the others."""
+    if factor in ("stack", "client_stack"):
+        return short(factor, level, levels)
+    return describe(factor, level)
 
 
 def _ratio_label(comparison: Comparison, factors: dict[str, list[Any]]) -> str:
     """The level compared, if there is a choice, and where: "depth 8: epoll coalesce"."""
-    own = describe(comparison.factor, comparison.level)
+    own = _name(comparison.factor, comparison.level, factors[comparison.factor])
     where = " ".join(
         short(name, level, factors[name])
         for name, level in comparison.context.items()

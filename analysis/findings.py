@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import statistics as plain
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
 from analysis.aggregate import Aggregate, Cell, Comparison
 from analysis.load import Result, Sample
@@ -14,11 +14,15 @@ from analysis.statistics import drift
 # A cell whose samples spread more than this is named.
 NOISY_CV = 0.10
 DRIFT_P = 0.01
+# Below this p it is said that there may be one.
+DRIFT_HINT_P = 0.05
 # A sample in which other processes took more than this many CPUs' worth of time is named.
 OTHER_CPUS_MAX = 0.1
 # Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
 WINDOW_MIN_S = 1.0
 SAMPLES_MIN = 3
+# Bounds of a ratio beyond this, or below its inverse, are not told as numbers.
+RATIO_MAX = 1000
 # A banner names this many at most.
 NAMED_MAX = 5
 
@@ -319,20 +323,37 @@ def _drift(cells: list[Cell]) -> list[str]:
         return []
     tau, p = found
     shown = f"Kendall's tau {tau:+.2f}, p = {p:.2g}, n = {len(rows)}"
-    if p >= DRIFT_P:
-        return [f"No drift with execution order is seen ({shown})."]
+    if p >= DRIFT_HINT_P:
+        return [f"No drift with execution order at the {DRIFT_P * 100:g} % level ({shown})."]
     way = "faster" if tau > 0 else "slower"
+    if p >= DRIFT_P:
+        return [
+            f"The run may drift: samples look {way} as it went on ({shown}), which is not enough at"
+            f" the {DRIFT_P * 100:g} % level."
+        ]
     return [
         f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among"
         " the cells but widens every interval."
     ]
 
 
+def level_of(factor: str, level: Any) -> str:
+    """A level by itself, e.g. "8", "bare echo", "false"."""
+    if factor == "bare" and isinstance(level, bool):
+        return "bare echo" if level else "pipeline"
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def capital(text: str) -> str:
+    """The same at the beginning of a sentence; a stack keeps its name's letters."""
+    return text if "@" in text.split()[0] else text[:1].upper() + text[1:]
+
+
 def describe(factor: str, level: Any) -> str:
     """A level in words, e.g. "depth 8", "coalesce"."""
+    text = level_of(factor, level)
     if factor == "bare" and isinstance(level, bool):
-        return "the bare echo" if level else "the pipeline"
-    text = str(level).lower() if isinstance(level, bool) else str(level)
+        return f"the {text}"
     return (
         text
         if factor in ("stack", "delivery", "protocol", "handler")
@@ -341,29 +362,49 @@ def describe(factor: str, level: Any) -> str:
 
 
 def context_of(comparison: Comparison) -> str:
-    """Where a comparison holds, e.g. "at depth 8 on epoll@loopback"."""
+    """Where a comparison holds, e.g. "at depth 8, on epoll@loopback"."""
     names = sorted(comparison.context, key=lambda name: name == "stack")
     names = [name for name in names if comparison.context[name] is not None]
-    return " ".join(_place(name, describe(name, comparison.context[name])) for name in names)
+    return ", ".join(_place(name, describe(name, comparison.context[name])) for name in names)
 
 
 def _place(factor: str, level: str) -> str:
-    forms = {"stack": "on {}", "depth": "at {}", "delivery": "with {} delivery"}
+    forms = {
+        "stack": "on {}",
+        "depth": "at {}",
+        "delivery": "with {} delivery",
+        "bare": "of {}",
+    }
     return forms.get(factor, "with {}").format(level)
 
 
-def interval_of(comparison: Comparison) -> str:
+def percent(ratio: float) -> str:
+    """A ratio as a share, e.g. "93.1 %"."""
+    return f"{100 * ratio:.1f} %"
+
+
+def _bound(ratio: float, show: Callable[[float], str]) -> str:
+    """An end of an interval; beyond what is ever seen, only that it is."""
+    if ratio > RATIO_MAX:
+        return f">{RATIO_MAX:,} x"
+    return f"<{1 / RATIO_MAX:g} x" if ratio < 1 / RATIO_MAX else show(ratio)
+
+
+def interval_of(comparison: Comparison, show: Callable[[float], str] = times) -> str:
     """E.g. "95 % CI 4.8 to 5.4; n = 3 + 3"."""
     ratio = comparison.ratio
     bounds = f"no interval: {ratio.reason}"
     if ratio.low is not None and ratio.high is not None:
-        bounds = f"95 % CI {times(ratio.low)} to {times(ratio.high)}"
+        bounds = f"95 % CI {_bound(ratio.low, show)} to {_bound(ratio.high, show)}"
+        if ratio.low < 1 / RATIO_MAX and ratio.high > RATIO_MAX:
+            bounds = "no useful interval"
     return f"{bounds}; n = {ratio.n_new} + {ratio.n_base}"
 
 
 def sentence(comparison: Comparison) -> str:
     """A comparison as a sentence that claims no more than its interval carries."""
-    ratio, level = comparison.ratio, describe(comparison.factor, comparison.level)
+    ratio = comparison.ratio
+    level = capital(describe(comparison.factor, comparison.level))
     base, where = describe(comparison.factor, comparison.base), context_of(comparison)
     where = f" {where}" if where else ""
     if ratio.low is None:

@@ -3,15 +3,17 @@ more than these carry.
 
 The question is about the factors in the order in which the experiment lists them: the first
 sentence is of the first that varies, the second of the next; where one alone varies, the second
-says how sure the first is.
+says how sure the first is. Where the bare echo is a level, the question is what share of it
+the pipeline reaches, and the first sentence is of that alone.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from analysis.aggregate import Aggregate, Comparison
-from analysis.findings import context_of, count, describe, interval_of, times
+from analysis.findings import capital, context_of, count, describe, interval_of, percent, times
 from analysis.load import Result
 
 
@@ -22,13 +24,31 @@ def headline(result: Result, found: Aggregate) -> list[str]:
     by_factor: dict[str, list[Comparison]] = {}
     for comparison in found.comparisons:
         by_factor.setdefault(comparison.factor, []).append(comparison)
-    texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]
+    if "bare" in by_factor:
+        texts = [_share(by_factor["bare"])]
+    else:
+        texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]
     if not texts:
         texts = [_alone(found)]
     if len(texts) < 2:
         texts.append(f"It rests on {len(result.valid)} valid samples of {len(result.samples)}")
     texts[1] += _saturation(result)
-    return [f"{text}." for text in texts]
+    return [f"{capital(text)}." for text in texts]
+
+
+def _share(rows: list[Comparison]) -> str:
+    """What the pipeline reaches of the bare echo: overall and where it reaches least."""
+    worst = min(rows, key=lambda row: row.ratio.ratio)
+    overall = math.exp(sum(math.log(row.ratio.ratio) for row in rows) / len(rows))
+    place = context_of(worst)
+    place = (f"{place}, " if place else "") + interval_of(worst, percent)
+    text = f"the pipeline reaches {percent(overall)} of the bare echo's requests/s"
+    if len(rows) == 1:
+        return f"{text} ({place})"
+    return (
+        f"{text}, the geometric mean over {count(len(rows), 'cell')}, and at worst"
+        f" {percent(worst.ratio.ratio)} ({place})"
+    )
 
 
 def _of_factor(rows: list[Comparison], levels: list[Any]) -> str:
@@ -52,9 +72,9 @@ def _clause(rows: list[Comparison]) -> str:
     less = sorted((row for row in told if row.ratio.ratio < 1), key=lambda row: row.ratio.ratio)
     parts = []
     if more:
-        parts.append(f"serves more than {base} {_where(more, rows, 'at most')}")
+        parts.append(f"serves more than {base} {_where(more, rows, 'up to')}")
     if less:
-        parts.append(f"serves less than {base} {_where(less, rows, 'at worst')}")
+        parts.append(f"serves less than {base} {_where(less, rows, 'down to')}")
     open_rows = len(rows) - len(told)
     if open_rows:
         parts.append(f"cannot be told apart from it in {open_rows}")
@@ -64,10 +84,14 @@ def _clause(rows: list[Comparison]) -> str:
 def _not_told(rows: list[Comparison], level: str, base: str) -> str:
     if all(row.ratio.low is None for row in rows):
         return (
-            f"whether {level} serves more than {base} cannot be said: no interval in any of"
-            f" {count(len(rows), 'comparison')} ({rows[0].ratio.reason})"
+            f"whether {level} serves more than {base} cannot be said: no interval in"
+            f" {_any_of(len(rows))} ({rows[0].ratio.reason})"
         )
-    return f"{level} cannot be told apart from {base} in any of {count(len(rows), 'comparison')}"
+    return f"{level} cannot be told apart from {base} in {_any_of(len(rows))}"
+
+
+def _any_of(comparisons: int) -> str:
+    return "the only comparison" if comparisons == 1 else f"any of {comparisons} comparisons"
 
 
 def _where(told: list[Comparison], rows: list[Comparison], word: str) -> str:

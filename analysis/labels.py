@@ -14,7 +14,7 @@ MARKS = {
 }
 # What true and false are called.
 FLAGS = {
-    "bare": ("bare", "pipeline"),
+    "bare": ("bare echo", "pipeline"),
     "tls": ("tls", "plain"),
     "hugepages": ("hugepages", "no hugepages"),
 }

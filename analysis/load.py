@@ -74,6 +74,7 @@ class Result:
     build: dict[str, Any] | None
     samples: list[Sample]
     manifest: dict[str, Any] | None
+    ceiling: str | None = None  # the table of shares of a ceiling
     hashes: dict[str, dict[str, Any]] = field(
         default_factory=dict
     )  # path to {sha256, bytes}, inputs only
@@ -112,6 +113,7 @@ def load_result(path: Path) -> Result:
         build=_read_optional(path / "build.json"),
         samples=samples,
         manifest=manifest,
+        ceiling=_read_text(path / "ceiling.txt") if (path / "ceiling.txt").exists() else None,
         hashes=hashes,
     )
 

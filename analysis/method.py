@@ -37,11 +37,9 @@ LATER = ("client_stack", "client_wait", "bare")
 
 def method(result: Result) -> list[str]:
     """How the samples were taken, from the experiment and from the samples themselves."""
-    experiment = result.effective
     return [
         (
-            f"Order: {experiment.get('order', 'not stated')}, every cell "
-            f"{_runs(experiment.get('runs'))}, seed {experiment.get('seed', 'not stated')}. Every "
+            f"Order: {_order(result)}, every cell {_runs(_planned(result, 'runs'))}. Every "
             "sample starts its own server, waits for its ready line, warms up on it, and measures."
         ),
         f"Fixed, as it was in effect: {_fixed(result)}.",
@@ -53,6 +51,19 @@ def method(result: Result) -> list[str]:
             "response was checked for order, length and bytes."
         ),
     ]
+
+
+def _planned(result: Result, name: str) -> Any:
+    """As the plan was made, defaults included; else as the experiment says; else None."""
+    return result.plan.get(name, result.effective.get(name))
+
+
+def _order(result: Result) -> str:
+    """The order's name; with its seed where one makes a difference."""
+    order = _planned(result, "order")
+    if order == "shuffle":
+        return f"shuffle with seed {_planned(result, 'seed')}"
+    return "n/a (not stated)" if order is None else str(order)
 
 
 def _fixed(result: Result) -> str:
@@ -151,7 +162,7 @@ def limits(result: Result) -> list[str]:
             " that takes time, mixed sizes, or connections that come and go."
         ),
     ]
-    links = sorted({stack.split("@")[1].split(":")[0] for stack in stacks if "@" in stack})
+    links = sorted({_link(stack) for stack in stacks if "@" in stack})
     if links and "pci" not in links:
         found.append(
             f"No wire and no NIC ({' and '.join(links)} only): device interrupts, PCIe, offloads, "
@@ -172,6 +183,11 @@ def limits(result: Result) -> list[str]:
         "one server are not independent."
     )
     return found
+
+
+def _link(stack: str) -> str:
+    """The link of STACK@LINK[:...][,OPTION=VALUE]..."""
+    return stack.split("@")[1].split(",")[0].split(":")[0]
 
 
 def command(result: Result) -> str:

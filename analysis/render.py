@@ -75,7 +75,7 @@ def aligned(found: Aggregate, columns: list[Column]) -> str:
     titles = [*found.factors, "n", *(column.title for column in columns)]
     rows = [
         [
-            *(str(level) for level in cell.levels),
+            *shown_levels(found, cell),
             cell.n,
             *(_noted(column, cell.values[column.name], notes) for column in columns),
         ]
@@ -93,6 +93,11 @@ def aligned(found: Aggregate, columns: list[Column]) -> str:
     return (
         "\n".join(lines + [f"[{place}] {note}" for place, note in enumerate(notes, start=1)]) + "\n"
     )
+
+
+def shown_levels(found: Aggregate, cell: Cell) -> list[str]:
+    """The cell's level of each varied factor as people read it."""
+    return [findings.level_of(name, level) for name, level in zip(found.factors, cell.levels)]
 
 
 def _noted(column: Column, value: Value, notes: list[str]) -> str:
@@ -120,7 +125,7 @@ def text_bytes(result: Result, found: Aggregate) -> bytes:
             "n: valid samples of all; a sample is one server's boot",
             *_about(SHOWN),
             "",
-            "What the kernel was asked for:",
+            "What the kernel was asked for, per request, on the server's CPUs:",
             "",
             aligned(found, KERNEL),
             *_about(KERNEL),
@@ -178,9 +183,11 @@ def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[
         "columns": SHOWN,
         "kernel": KERNEL,
         "cells": found.cells,
+        "levels": lambda cell: shown_levels(found, cell),
         "shown": shown,
         "na": na,
         "rates": _rates,
+        "ceiling": result.ceiling,
         "invalid": [sample for sample in result.samples if not sample.valid],
         "drawings": drawings,
         "inline_svg": inline.inline_svg,
@@ -195,10 +202,11 @@ def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[
 
 
 def _findings(found: Aggregate) -> dict[str, list[str]]:
-    """Sentences by factor."""
+    """Sentences by factor; those of the bare echo, where there is one, are what was asked for."""
     sentences: dict[str, list[str]] = {}
-    for comparison in found.comparisons:
-        sentences.setdefault(comparison.factor, []).append(findings.sentence(comparison))
+    for comparison in sorted(found.comparisons, key=lambda one: one.factor != "bare"):
+        name = "pipeline against bare echo" if comparison.factor == "bare" else comparison.factor
+        sentences.setdefault(name, []).append(findings.sentence(comparison))
     return sentences
 
 

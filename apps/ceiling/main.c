@@ -125,21 +125,55 @@ static int exit_of(const struct share_cell *cells, unsigned count, double least)
 	return status[share_judge_all(cells, count, least)];
 }
 
+/* The campaign's cells, to be freed; NULL without memory. */
+static struct share_cell *make_cells(const struct campaign *campaign, unsigned *count_out)
+{
+	unsigned room = campaign->plan->cell_count;
+	struct share_cell *cells = calloc(room, sizeof(*cells));
+
+	*count_out = cells ? share_cells(campaign->results, cells, room) : 0;
+	if (!cells)
+		fprintf(stderr, "%s: no memory for the table\n", program);
+	return cells;
+}
+
+static void print(const struct share_cell *cells, unsigned count, double least, FILE *to)
+{
+	table_print(cells, count, to);
+	if (least > 0)
+		table_print_verdicts(cells, count, least, to);
+}
+
+/* Keeps the table with the result, for eyes and for programs. */
+static void keep(struct campaign *campaign, void *user)
+{
+	const struct ceiling_options *options = user;
+	char *text = NULL;
+	size_t bytes = 0;
+	unsigned count;
+	struct share_cell *cells = make_cells(campaign, &count);
+	FILE *file = open_memstream(&text, &bytes);
+	json_t *json = share_to_json(cells, count, options->least);
+
+	directory_write_json(&campaign->directory, "ceiling.json", json);
+	if (file) {
+		print(cells, count, options->least, file);
+		fclose(file);
+		directory_write(&campaign->directory, "ceiling.txt", text, bytes);
+	}
+	json_decref(json);
+	free(text);
+	free(cells);
+}
+
 static int judge(const struct campaign *campaign, void *user)
 {
 	const struct ceiling_options *options = user;
-	unsigned room = campaign->plan->cell_count;
-	struct share_cell *cells = calloc(room, sizeof(*cells));
-	unsigned count = cells ? share_cells(campaign->results, cells, room) : 0;
-	int status = EXIT_PASS;
+	unsigned count;
+	struct share_cell *cells = make_cells(campaign, &count);
+	int status = options->least > 0 ? exit_of(cells, count, options->least) : EXIT_PASS;
 
-	if (!cells)
-		fprintf(stderr, "%s: no memory for the table\n", program);
-	table_print(cells, count, stdout);
-	if (options->least > 0) {
-		table_print_verdicts(cells, count, options->least, stdout);
-		status = exit_of(cells, count, options->least);
-	}
+	print(cells, count, options->least, stdout);
 	free(cells);
 	return status;
 }
@@ -153,6 +187,7 @@ static int measure(struct ceiling_options *options)
 
 	options->conduct.program = program;
 	options->conduct.judge = judge;
+	options->conduct.add_files = keep;
 	options->conduct.user = options;
 	if (!text || experiment_compose(program, text, &experiment, &problems) < 0) {
 		free(text);

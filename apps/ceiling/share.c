@@ -1,5 +1,8 @@
 #include "apps/ceiling/share.h"
 
+#include "apps/common/json.h"
+#include "apps/common/stack.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +74,11 @@ static bool is_saturated(const json_t *result)
 	return json_is_true(json_object_get(json_object_get(result, "client"), "saturated"));
 }
 
+static bool is_saturation_known(const json_t *result)
+{
+	return json_is_boolean(json_object_get(json_object_get(result, "client"), "saturated"));
+}
+
 static int by_size(const void *a, const void *b)
 {
 	double first = *(const double *)a, second = *(const double *)b;
@@ -89,11 +97,35 @@ static struct share_range range_of(double *values, unsigned count)
 				    .most = values[count - 1]};
 }
 
-/* Fills the columns with one value a pair; the number of pairs. */
-static unsigned collect(const json_t *results, struct share_cell *cell,
-			double *columns[COLUMN_COUNT])
+/* The values of one kind, a value a pair. */
+struct column_values {
+	unsigned count;
+	double *value;
+};
+
+static void add(struct column_values *column, double value)
 {
-	unsigned count = 0;
+	column->value[column->count++] = value;
+}
+
+/* What a pair says, as far as it is known. */
+static void add_pair(struct column_values columns[COLUMN_COUNT], const json_t *bare,
+		     const json_t *pipeline)
+{
+	add(&columns[BARE_RPS], rps_of(bare));
+	add(&columns[PIPELINE_RPS], rps_of(pipeline));
+	add(&columns[RPS], rps_of(pipeline) / rps_of(bare));
+	if (busy_ns_of(bare) <= 0 || busy_ns_of(pipeline) <= 0)
+		return;
+	add(&columns[BARE_BUSY_NS], busy_ns_of(bare));
+	add(&columns[PIPELINE_BUSY_NS], busy_ns_of(pipeline));
+	add(&columns[CPU], busy_ns_of(bare) / busy_ns_of(pipeline));
+}
+
+/* Fills the columns with the pairs of a cell. */
+static void collect(const json_t *results, struct share_cell *cell,
+		    struct column_values columns[COLUMN_COUNT])
+{
 	size_t index;
 	json_t *result;
 
@@ -105,18 +137,13 @@ static unsigned collect(const json_t *results, struct share_cell *cell,
 		    !json_is_true(json_object_get(result, "valid")))
 			continue;
 		bare = partner_of(results, result, cell);
-		if (!bare || rps_of(bare) <= 0 || busy_ns_of(result) <= 0)
+		if (!bare || rps_of(bare) <= 0)
 			continue;
-		columns[BARE_RPS][count] = rps_of(bare);
-		columns[PIPELINE_RPS][count] = rps_of(result);
-		columns[RPS][count] = rps_of(result) / rps_of(bare);
-		columns[BARE_BUSY_NS][count] = busy_ns_of(bare);
-		columns[PIPELINE_BUSY_NS][count] = busy_ns_of(result);
-		columns[CPU][count] = busy_ns_of(bare) / busy_ns_of(result);
+		add_pair(columns, bare, result);
 		cell->saturated |= is_saturated(bare) || is_saturated(result);
-		count++;
+		cell->saturation_unknown |=
+			!is_saturation_known(bare) || !is_saturation_known(result);
 	}
-	return count;
 }
 
 /* Computes a cell whose settings are filled; without memory it has no pairs. */
@@ -127,16 +154,15 @@ static void compute(const json_t *results, struct share_cell *cell)
 		&cell->bare_busy_ns, &cell->pipeline_busy_ns, &cell->cpu};
 	size_t room = json_array_size(results);
 	double *values = calloc(COLUMN_COUNT * room, sizeof(*values));
-	double *columns[COLUMN_COUNT];
-	unsigned count;
+	struct column_values columns[COLUMN_COUNT];
 
 	if (!values)
 		return;
 	for (unsigned i = 0; i < COLUMN_COUNT; i++)
-		columns[i] = values + i * room;
-	count = collect(results, cell, columns);
+		columns[i] = (struct column_values){0, values + i * room};
+	collect(results, cell, columns);
 	for (unsigned i = 0; i < COLUMN_COUNT; i++)
-		*ranges[i] = range_of(columns[i], count);
+		*ranges[i] = range_of(columns[i].value, columns[i].count);
 	free(values);
 }
 
@@ -195,7 +221,67 @@ enum share_verdict share_judge(const struct share_cell *cell, double least)
 
 	if (share->count < SHARE_PAIRS_MIN)
 		return SHARE_UNDECIDED;
-	if (share->least >= least)
-		return SHARE_REACHED;
-	return share->most < least ? SHARE_MISSED : SHARE_UNDECIDED;
+	if (share->most < least)
+		return SHARE_MISSED;
+	if (cell->saturation_unknown && !cell->saturated)
+		return SHARE_UNDECIDED;
+	return share->least >= least ? SHARE_REACHED : SHARE_UNDECIDED;
+}
+
+const char *share_verdict_name(enum share_verdict verdict)
+{
+	static const char *const names[] = {[SHARE_REACHED] = "reached",
+					    [SHARE_MISSED] = "missed",
+					    [SHARE_UNDECIDED] = "undecided"};
+
+	return names[verdict];
+}
+
+static void set_range(json_t *to, const char *name, const struct share_range *range,
+		      const char *lacking)
+{
+	if (range->count == 0)
+		json_set_unknown(to, name, lacking);
+	else
+		json_object_set_new(to, name,
+				    json_pack("{sf sf sf si}", "median", range->median, "min",
+					      range->least, "max", range->most, "n",
+					      (int)range->count));
+}
+
+static json_t *share_cell_to_json(const struct share_cell *cell, double least)
+{
+	static const char no_pair[] = "no pair is valid";
+	const char *no_busy = cell->rps.count ? stack_busy_unknown : no_pair;
+	json_t *json = json_pack("{ss si si}", "stack", cell->stack, "connections",
+				 (int)cell->connections, "depth", (int)cell->depth);
+
+	set_range(json, "bare_rps", &cell->bare_rps, no_pair);
+	set_range(json, "pipeline_rps", &cell->pipeline_rps, no_pair);
+	set_range(json, "share_of_rps", &cell->rps, no_pair);
+	set_range(json, "bare_busy_ns_per_request", &cell->bare_busy_ns, no_busy);
+	set_range(json, "pipeline_busy_ns_per_request", &cell->pipeline_busy_ns, no_busy);
+	set_range(json, "share_of_cpu", &cell->cpu, no_busy);
+	if (cell->saturation_unknown && !cell->saturated)
+		json_set_unknown(json, "client_saturated", stack_busy_unknown);
+	else
+		json_object_set_new(json, "client_saturated", json_boolean(cell->saturated));
+	if (least > 0)
+		json_object_set_new(json, "verdict",
+				    json_string(share_verdict_name(share_judge(cell, least))));
+	return json;
+}
+
+json_t *share_to_json(const struct share_cell *cells, unsigned count, double least)
+{
+	json_t *array = json_array(), *json;
+
+	for (unsigned i = 0; i < count; i++)
+		json_array_append_new(array, share_cell_to_json(&cells[i], least));
+	json = json_pack("{ss so}", "schema", "weir.ceiling/1", "cells", array);
+	if (least > 0)
+		json_object_set_new(json, "least", json_real(least));
+	else
+		json_set_unknown(json, "least", "no gate was asked for");
+	return json;
 }

@@ -4,7 +4,8 @@
  * A pair is the pipeline's sample and the bare echo's of the same cell and run, which were measured
  * one after the other. Each pair gives two shares: of requests/s, and of CPU (the bare echo's busy
  * time a request over the pipeline's). Where the client was at its limit, the rate says nothing of
- * the server and the share of CPU is the one that counts.
+ * the server and the share of CPU is the one that counts. A pair in which a thread of the kernel
+ * works beside the server's workers has no share of CPU.
  *
  * Plane: report.
  */
@@ -35,13 +36,18 @@ struct share_cell {
 	struct share_range bare_busy_ns;
 	struct share_range pipeline_busy_ns;
 	struct share_range cpu;
-	bool saturated; /* the client was at its limit in a sample of a pair */
+	bool saturated;		 /* the client was at its limit in a sample of a pair */
+	bool saturation_unknown; /* or that is not known of one */
 };
 
 enum share_verdict {
 	SHARE_REACHED,
 	SHARE_MISSED,
-	SHARE_UNDECIDED, /* the least is within the range, or there are too few pairs */
+	/*
+	 * The least is within the range, or there are too few pairs, or it would be reached by a
+	 * client that may have been at its limit, which makes both rates alike.
+	 */
+	SHARE_UNDECIDED,
 };
 
 /*
@@ -49,6 +55,15 @@ enum share_verdict {
  * at most `room`; their number.
  */
 unsigned share_cells(const json_t *results, struct share_cell *cells, unsigned room);
+
+/*
+ * ceiling.json: every cell with its ranges, null with a reason where there is none, and its verdict
+ * where `least` is not 0; a new reference.
+ */
+json_t *share_to_json(const struct share_cell *cells, unsigned count, double least);
+
+/* "reached", "missed" or "undecided". */
+const char *share_verdict_name(enum share_verdict verdict);
 
 /* The share that counts for a verdict. */
 const struct share_range *share_counted(const struct share_cell *cell);

@@ -1,5 +1,6 @@
 #include "apps/ceiling/table.h"
 
+#include "apps/common/stack.h"
 #include "apps/run/summary.h"
 
 #include <math.h>
@@ -7,11 +8,11 @@
 
 enum { SHARE_TEXT = 48, SHARE_COLUMN = 22 };
 
-/* "96.5% (95.1-97.9)", or a dash. */
+/* "96.5% (95.1-97.9)", or "n/a". */
 static const char *print_share(const struct share_range *share, char text[SHARE_TEXT])
 {
 	if (share->count == 0)
-		snprintf(text, SHARE_TEXT, "-");
+		snprintf(text, SHARE_TEXT, "n/a");
 	else
 		snprintf(text, SHARE_TEXT, "%.1f%% (%.1f-%.1f)", 100 * share->median,
 			 100 * share->least, 100 * share->most);
@@ -20,7 +21,7 @@ static const char *print_share(const struct share_range *share, char text[SHARE_
 
 static void print_number(const struct share_range *range, int width, FILE *to)
 {
-	char text[32] = "-";
+	char text[32] = "n/a";
 
 	if (range->count > 0)
 		summary_group(range->median, text);
@@ -38,7 +39,9 @@ static void print_cell(const struct share_cell *cell, int width, FILE *to)
 	print_number(&cell->bare_busy_ns, 8, to);
 	print_number(&cell->pipeline_busy_ns, 8, to);
 	fprintf(to, "  %*s%s\n", SHARE_COLUMN, print_share(&cell->cpu, cpu),
-		cell->saturated ? " *" : "");
+		cell->saturated		   ? " *"
+		: cell->saturation_unknown ? " ?"
+					   : "");
 }
 
 /*
@@ -53,11 +56,13 @@ static double coverage(unsigned pairs)
 static void print_legend(const struct share_cell *cells, unsigned count, FILE *to)
 {
 	unsigned pairs = cells[0].rps.count;
-	bool saturated = false;
+	bool saturated = false, unknown = false, no_cpu = false;
 
 	for (unsigned i = 0; i < count; i++) {
 		pairs = cells[i].rps.count < pairs ? cells[i].rps.count : pairs;
 		saturated |= cells[i].saturated;
+		unknown |= cells[i].saturation_unknown && !cells[i].saturated;
+		no_cpu |= cells[i].cpu.count == 0 && cells[i].rps.count > 0;
 	}
 	fprintf(to, "\nMedians; shares are of pairs measured one after the other, with their least "
 		    "and greatest. Of CPU:\nthe bare echo's busy time a request over the "
@@ -70,6 +75,11 @@ static void print_legend(const struct share_cell *cells, unsigned count, FILE *t
 	if (saturated)
 		fprintf(to, "* the client was at its limit: its rate says nothing of the server, "
 			    "the share of CPU counts.\n");
+	if (unknown)
+		fprintf(to, "? whether the client was at its limit is not known: a high share may "
+			    "be the client's.\n");
+	if (no_cpu)
+		fprintf(to, "n/a: %s.\n", stack_busy_unknown);
 }
 
 void table_print(const struct share_cell *cells, unsigned count, FILE *to)

@@ -3,7 +3,6 @@
 #include "apps/common/json.h"
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,46 +79,13 @@ static void set_migrations(json_t *object)
 		json_object_set_new(object, "migrations", json_integer(migrations));
 }
 
-/* A thread that ended between listing and reading counts no more; -1 if that is not said at all. */
-static long read_switches(const char *task_folder, const char *thread, const char *name)
+long process_switches(bool voluntary)
 {
-	char path[300];
-	long count;
+	struct rusage all = {0}, own = {0};
 
-	snprintf(path, sizeof(path), "%.200s/%.32s/status", task_folder, thread);
-	count = process_read_number(path, name);
-	return count < 0 && access(path, F_OK) < 0 ? 0 : count;
-}
-
-long process_switches(const char *task_folder, const char *name, long but)
-{
-	DIR *tasks = opendir(task_folder);
-	struct dirent *entry;
-	long sum = 0;
-
-	while (tasks && sum >= 0 && (entry = readdir(tasks))) {
-		long count;
-
-		if (!is_thread(entry->d_name) || strtol(entry->d_name, NULL, 10) == but)
-			continue;
-		count = read_switches(task_folder, entry->d_name, name);
-		sum = count < 0 ? -1 : sum + count;
-	}
-	if (!tasks)
-		return -1;
-	closedir(tasks);
-	return sum;
-}
-
-static void set_switches(json_t *object, const char *key, const char *name)
-{
-	long count = process_switches("/proc/self/task", name, getpid());
-
-	if (count < 0)
-		json_set_unknown(object, key,
-				 "this kernel does not say in /proc/PID/task/TID/status");
-	else
-		json_object_set_new(object, key, json_integer(count));
+	getrusage(RUSAGE_SELF, &all);
+	getrusage(RUSAGE_THREAD, &own);
+	return voluntary ? all.ru_nvcsw - own.ru_nvcsw : all.ru_nivcsw - own.ru_nivcsw;
 }
 
 json_t *process_to_json(void)
@@ -130,8 +96,8 @@ json_t *process_to_json(void)
 	getrusage(RUSAGE_SELF, &usage);
 	json_object_set_new(object, "user_us", json_count(to_us(&usage.ru_utime)));
 	json_object_set_new(object, "system_us", json_count(to_us(&usage.ru_stime)));
-	set_switches(object, "voluntary_switches", "voluntary_ctxt_switches");
-	set_switches(object, "involuntary_switches", "nonvoluntary_ctxt_switches");
+	json_object_set_new(object, "voluntary_switches", json_integer(process_switches(true)));
+	json_object_set_new(object, "involuntary_switches", json_integer(process_switches(false)));
 	set_migrations(object);
 	set_kib(object, "rss_kib", "VmRSS");
 	set_kib(object, "rss_peak_kib", "VmHWM");

@@ -9,11 +9,12 @@
 #include "apps/common/cpus.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 
 /*
  * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "migrations", "rss_kib",
- * "rss_peak_kib"} of this process; the switches are those of all threads but the main one, which
- * only waits for signals.
+ * "rss_peak_kib"} of this process; the switches are those of all threads but the calling one, which
+ * is the main one and only waits for signals, and of those that have ended.
  */
 json_t *process_to_json(void);
 
@@ -37,10 +38,10 @@ long process_read_number(const char *path, const char *name);
 long process_migrations(const char *task_folder);
 
 /*
- * The sum of a count of context switches ("voluntary_ctxt_switches") over the threads of a process
- * ("/proc/PID/task") except the thread `but`; -1 if the kernel does not say.
+ * How often threads of this process other than the calling one gave their CPU up, or lost it, since
+ * its start; threads that have ended are among them.
  */
-long process_switches(const char *task_folder, const char *name, long but);
+long process_switches(bool voluntary);
 
 /*
  * How many softirqs of a kind ("NET_RX") these CPUs have run, from a table like /proc/softirqs; -1

@@ -286,19 +286,6 @@ int stack_open_bare(const struct stack_options *options, uint16_t index,
 	return options->stack->bare->open(config, bare_out, error);
 }
 
-json_t *stack_options_to_json(const struct stack_options *options)
-{
-	const struct tp_ops *ops = options->stack->ops;
-	json_t *object = json_object();
-	char text[TP_OPTION_TEXT];
-
-	for (unsigned i = 0; i < ops->option_count; i++)
-		json_object_set_new(
-			object, ops->options[i].name,
-			json_text(tp_option_print(&ops->options[i], options->options[i], text)));
-	return object;
-}
-
 /* The value of an option by its name, or `without` if the stack has none. */
 static uint64_t option_of(const struct tp_ops *ops, const uint64_t *options, const char *name,
 			  uint64_t without)
@@ -312,6 +299,27 @@ static uint64_t option_of(const struct tp_ops *ops, const uint64_t *options, con
 uint64_t stack_option(const struct stack_options *options, const char *name, uint64_t without)
 {
 	return option_of(options->stack->ops, options->options, name, without);
+}
+
+const char stack_busy_unknown[] = "the kernel's submission thread works beside the worker; read "
+				  "core or OS CPU";
+
+bool stack_is_submitted_for(const struct stack_options *options)
+{
+	return stack_option(options, "sqpoll", 0) != 0;
+}
+
+json_t *stack_options_to_json(const struct stack_options *options)
+{
+	const struct tp_ops *ops = options->stack->ops;
+	json_t *object = json_object();
+	char text[TP_OPTION_TEXT];
+
+	for (unsigned i = 0; i < ops->option_count; i++)
+		json_object_set_new(
+			object, ops->options[i].name,
+			json_text(tp_option_print(&ops->options[i], options->options[i], text)));
+	return object;
 }
 
 struct cpus stack_held_cpus(const struct stack *stack, const uint64_t *options,

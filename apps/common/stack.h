@@ -152,6 +152,14 @@ uint64_t stack_option(const struct stack_options *options, const char *name, uin
  */
 struct cpus stack_held_cpus(const struct stack *stack, const uint64_t *options,
 			    const struct cpus *workers);
+/* Why there is no busy time where stack_is_submitted_for. */
+extern const char stack_busy_unknown[];
+
+/*
+ * Whether a thread of the kernel's works beside the workers (the option sqpoll), so that their own
+ * busy time is not all of the work.
+ */
+bool stack_is_submitted_for(const struct stack_options *options);
 
 /* {OPTION: "VALUE", ...} as they are effective. */
 json_t *stack_options_to_json(const struct stack_options *options);

@@ -71,8 +71,11 @@ void load_print_summary(const struct load_options *options, const struct load_re
 	printf("%-24s %.1f of %u (rate x mean service time, Little's law)\n", "implied_in_flight",
 	       rps * histogram_mean(&measured->service) / 1e9,
 	       options->connections * options->depth);
-	printf("%-24s %.3f%s\n", "client_busy_share", record_busy_share(measured),
-	       load_saturated(measured) ? " (saturated: the client may be the limit)" : "");
+	if (stack_is_submitted_for(&options->stack))
+		printf("%-24s n/a (%s)\n", "client_busy_share", stack_busy_unknown);
+	else
+		printf("%-24s %.3f%s\n", "client_busy_share", record_busy_share(measured),
+		       load_saturated(measured) ? " (saturated: the client may be the limit)" : "");
 	if (options->depth > 1)
 		printf("%-24s at depth %u requests queue behind each other; for the stack's own "
 		       "latency use "
@@ -160,17 +163,26 @@ static json_t *histograms_to_json(const struct record *measured)
 	return object;
 }
 
+/* Why it is not known how busy the workers were, or NULL. */
+static const char *busy_unknown(const struct load_options *options, const struct record *measured)
+{
+	if (record_elapsed_s(measured) <= 0)
+		return "nothing was measured";
+	return stack_is_submitted_for(&options->stack) ? stack_busy_unknown : NULL;
+}
+
 static json_t *client_to_json(const struct load_options *options, const struct load_result *result)
 {
 	const struct record *measured = result->measured;
 	json_t *object = json_object();
+	const char *unknown = busy_unknown(options, measured);
 
-	if (record_elapsed_s(measured) > 0) {
+	if (unknown) {
+		json_set_unknown(object, "busy_share", unknown);
+		json_set_unknown(object, "saturated", unknown);
+	} else {
 		json_object_set_new(object, "busy_share", json_number(record_busy_share(measured)));
 		json_object_set_new(object, "saturated", json_boolean(load_saturated(measured)));
-	} else {
-		json_set_unknown(object, "busy_share", "nothing was measured");
-		json_set_unknown(object, "saturated", "nothing was measured");
 	}
 	json_object_set_new(
 		object, "transport",

@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VARIANT_COLUMN = 34 };
-
 static void print_intent(const struct plan *plan)
 {
 	const struct experiment *experiment = plan->experiment;
@@ -40,7 +38,7 @@ static void print_sample(const struct plan *plan, const struct plan_sample *samp
 		snprintf(latency, sizeof(latency), "%.1f us", json_number_value(p99));
 	printf("[%*u/%u] run %u  %-*s %12s req/s   p99 %12s   %s\n",
 	       plan->sample_count > 99 ? 4 : 2, sample->order_index + 1, plan->sample_count,
-	       sample->run, VARIANT_COLUMN, sample->cell->variant, grouped, latency,
+	       sample->run, (int)plan_variant_width(plan), sample->cell->variant, grouped, latency,
 	       json_array_size(reasons) ? "INVALID" : "valid");
 	for (size_t i = 0; i < json_array_size(reasons); i++)
 		printf("        %s\n", json_string_value(json_array_get(reasons, i)));
@@ -96,6 +94,8 @@ static int finish(struct campaign *campaign)
 	write_json(directory, "host-after.json", host_facts());
 	directory_write_lines(directory, "results.jsonl", campaign->results);
 	directory_write_json(directory, "summary.json", summary);
+	if (campaign->add_files)
+		campaign->add_files(campaign, campaign->user);
 	code = directory_finish(directory);
 	if (code == 0)
 		summary_print(summary, stdout);

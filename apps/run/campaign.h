@@ -14,6 +14,12 @@ struct campaign {
 	const struct plan *plan;
 	const char *output; /* parent of the result directory */
 	struct interrupt *interrupt;
+	/*
+	 * Writes into the directory what a verb makes of all results, before the manifest is made;
+	 * failure is the directory's. NULL: nothing.
+	 */
+	void (*add_files)(struct campaign *campaign, void *user);
+	void *user;
 	/* written by campaign_run */
 	struct directory directory;
 	unsigned valid;

@@ -168,6 +168,8 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 		.plan = plan,
 		.output = conduct->output ? conduct->output : default_output(output),
 		.interrupt = interrupt,
+		.add_files = conduct->add_files,
+		.user = conduct->user,
 	};
 	int code = campaign_run(&campaign);
 	int status = code == 0 ? conclude(conduct, &campaign) : give_up(conduct, &campaign, code);

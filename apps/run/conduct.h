@@ -24,7 +24,8 @@ struct conduct {
 	 * exit status. NULL: all is well if all samples are valid.
 	 */
 	int (*judge)(const struct campaign *campaign, void *user);
-	void *user;
+	void (*add_files)(struct campaign *campaign, void *user); /* as a campaign's */
+	void *user;						  /* of both */
 };
 
 /* The rows of every verb that conducts; `conduct` is a struct conduct *. */

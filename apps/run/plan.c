@@ -123,6 +123,62 @@ const char *plan_find_twin(const struct plan *plan)
 	return twin;
 }
 
+unsigned plan_variant_width(const struct plan *plan)
+{
+	size_t width = 0;
+
+	for (unsigned i = 0; i < plan->cell_count; i++) {
+		size_t length = strlen(plan->cells[i].variant);
+
+		width = length > width ? length : width;
+	}
+	return (unsigned)width;
+}
+
+/* Whether a setting means nothing to two cells that are alike in all others. */
+static bool is_void(const struct cell *cell, enum setting_id id)
+{
+	struct tp_error ignored;
+	struct stack_choice choice;
+
+	if (id == SETTING_DELIVERY)
+		return cell->of[SETTING_BARE].number != 0;
+	return id == SETTING_HUGEPAGES &&
+	       stack_find(cell->of[SETTING_STACK].word, &choice, &ignored) == 0 &&
+	       !(choice.stack->ops->capabilities & TP_NEEDS_HUGEPAGES);
+}
+
+static bool is_same(const struct cell *a, const struct cell *b)
+{
+	for (unsigned id = 0; id < SETTING_COUNT; id++)
+		if (!setting_equal(id, a->of[id], b->of[id]) && !(is_void(a, id) && is_void(b, id)))
+			return false;
+	return true;
+}
+
+/*
+ * Names the first two cells that come to the same: measured as two, they would be compared with
+ * neither each other nor any third.
+ */
+static void find_same(const struct plan *plan, struct problems *problems)
+{
+	for (unsigned i = 1; i < plan->cell_count; i++) {
+		const struct plan_cell *later = &plan->cells[i];
+
+		for (unsigned k = 0; k < i; k++) {
+			const struct plan_cell *earlier = &plan->cells[k];
+
+			if (!is_same(&earlier->cell, &later->cell))
+				continue;
+			problems_add(problems,
+				     "%s and %s are one cell: all their settings come to the same; "
+				     "exclude one, or write what differs",
+				     earlier->variant, later->variant);
+			return;
+		}
+	}
+}
+
 /*
  * Makes every cell that is not excluded. What stands in the way of several in a row is said once.
  */
@@ -389,6 +445,8 @@ static void fill(struct plan *plan, const struct plan_ground *ground, struct pro
 			     "%s: two cells would have this name; measure them in experiments of "
 			     "their own",
 			     twin);
+	if (problems->count == 0)
+		find_same(plan, problems);
 	if (problems->count == 0 && make_samples(plan, ground) < 0)
 		problems_add(problems, "no memory for the samples");
 }

@@ -68,6 +68,9 @@ int plan_make(const struct experiment *experiment, const struct plan_ground *gro
  */
 const char *plan_find_twin(const struct plan *plan);
 
+/* Letters of the longest variant. */
+unsigned plan_variant_width(const struct plan *plan);
+
 /* NULL is fine. */
 void plan_free(struct plan *plan);
 

@@ -1,6 +1,7 @@
 #include "apps/run/result.h"
 
 #include "apps/common/json.h"
+#include "apps/common/stack.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -273,6 +274,26 @@ static json_t *cell_of(const struct result_parts *parts)
 	return cell;
 }
 
+/*
+ * The server's accounts; without busy time where a thread of the kernel's submits for the workers,
+ * for it is none of theirs.
+ */
+static json_t *server_of(const struct result_parts *parts)
+{
+	const json_t *options = json_object_get(parts->ready, "options");
+	const char *sqpoll = json_string_value(json_object_get(options, "sqpoll"));
+	unsigned workers = parts->sample->cell->cell.of[SETTING_WORKERS].number;
+	size_t held = json_array_size(json_object_get(parts->ready, "held_cpus"));
+	json_t *server = result_server(parts->before, parts->after, workers,
+				       held ? (unsigned)held : workers);
+
+	if (sqpoll && strcmp(sqpoll, "on") == 0) {
+		json_set_unknown(server, "busy_us_per_request", stack_busy_unknown);
+		json_set_unknown(server, "busy_share", stack_busy_unknown);
+	}
+	return server;
+}
+
 /* A client that was itself stopped, or its host, measured something else than was asked for. */
 static void judge_window(const struct result_parts *parts)
 {
@@ -354,9 +375,6 @@ json_t *result_make(const struct result_parts *parts)
 {
 	static const char *const copied[] = {"completed", "failed", "elapsed_s", "effective_rps"};
 	const struct plan_sample *sample = parts->sample;
-	unsigned workers = sample->cell->cell.of[SETTING_WORKERS].number;
-	size_t held = json_array_size(json_object_get(parts->ready, "held_cpus"));
-	unsigned cpus = held ? (unsigned)held : workers;
 	json_t *result;
 
 	judge_client(parts);
@@ -369,8 +387,7 @@ json_t *result_make(const struct result_parts *parts)
 	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		set_copy(result, copied[i], parts->client, no_client);
 	json_object_set_new(result, "latency_us", latency_of(parts->client));
-	json_object_set_new(result, "server",
-			    result_server(parts->before, parts->after, workers, cpus));
+	json_object_set_new(result, "server", server_of(parts));
 	json_object_set_new(result, "client", client_of(parts->client));
 	json_object_set_new(result, "pins",
 			    json_pack("{so so}", "server_cpus",

@@ -61,7 +61,7 @@ bool serve_polls_itself(const struct serve_options *options)
 	const struct stack_options *stack = &options->stack;
 	uint64_t polled = stack_option(stack, "sqpoll-cpu", UINT64_MAX);
 
-	if (!stack_option(stack, "sqpoll", 0) || stack->wait.kind != WAIT_SPIN)
+	if (!stack_is_submitted_for(stack) || stack->wait.kind != WAIT_SPIN)
 		return false;
 	/* else each worker's own */
 	return polled > CPUS_NUMBER_MAX || cpus_have(&stack->cpus, (unsigned)polled);
@@ -153,6 +153,16 @@ static void print_ratio(const char *name, uint64_t of, uint64_t per)
 		printf("%-22s n/a (n=0)\n", name);
 }
 
+/* Says what to do if connections found no room. */
+static void print_refusals(const struct serve_options *options, const struct tp_counters *transport)
+{
+	if (options->stack.stack->ops->counters_known & TP_KNOWS(accepts_refused) &&
+	    transport->accepts_refused)
+		printf("note: connections were refused for want of room; --conn-max is %u for "
+		       "each of %u workers\n",
+		       options->conn_max, options->stack.workers);
+}
+
 void serve_print_summary(const struct serve_options *options, const struct serve_copy *sum)
 {
 	const struct server_counters *server = &sum->server;
@@ -170,11 +180,10 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 	print_counter(options, sum, TP_COUNT_bursts_out);
 	print_counter(options, sum, TP_COUNT_polls);
 	print_counter(options, sum, TP_COUNT_empty_polls);
-	print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
-	if (options->stack.stack->ops->counters_known & TP_KNOWS(accepts_refused) &&
-	    transport->accepts_refused)
-		printf("note: connections were refused for want of room; --conn-max is %u for "
-		       "each of %u workers\n",
-		       options->conn_max, options->stack.workers);
+	if (stack_is_submitted_for(&options->stack))
+		printf("%-22s n/a (%s)\n", "busy_us_per_request", stack_busy_unknown);
+	else
+		print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
+	print_refusals(options, transport);
 	fflush(stdout);
 }

@@ -137,6 +137,16 @@ static void wait_for_end(const struct serve_options *options, struct serve_worke
 	}
 }
 
+/* The kernel forgets a thread's moves with the thread, and all of the workers have ended. */
+static json_t *final_to_json(const struct serve_options *options, const struct serve_copy *sum)
+{
+	json_t *final = serve_copy_to_json(options, sum);
+
+	json_set_unknown(json_object_get(final, "process"), "migrations",
+			 "the workers have ended, and their counts with them");
+	return final;
+}
+
 static void print_final(const struct serve_options *options, const struct serve_worker *workers)
 {
 	struct serve_copy *sum = calloc(1, sizeof(*sum));
@@ -154,7 +164,7 @@ static void print_final(const struct serve_options *options, const struct serve_
 				i);
 	}
 	serve_print_summary(options, sum);
-	json_print_line(stdout, "final", serve_copy_to_json(options, sum));
+	json_print_line(stdout, "final", final_to_json(options, sum));
 	free(sum);
 }
 

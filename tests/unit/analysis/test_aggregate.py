@@ -7,6 +7,7 @@ import unittest
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 from analysis import findings, method
 from analysis.aggregate import aggregate
@@ -110,7 +111,7 @@ class Cells(unittest.TestCase):
         )
         self.assertRegex(
             findings.sentence(one),
-            r"^coalesce is worth \d\.\d\d x immediate at depth 8 on epoll@loopback "
+            r"^Coalesce is worth \d\.\d\d x immediate at depth 8, on epoll@loopback "
             r"\(95 % CI \d\.\d\d to \d\.\d\d; n = 3 \+ 3\)\.$",
         )
 
@@ -241,6 +242,36 @@ class Method(unittest.TestCase):
         self.assertIn("; warm-up: 1s; duration: 3s.", self.fixed(result))
 
 
+class Order(unittest.TestCase):
+    def line(self, **planned):
+        """What is said of the order where the experiment leaves all of it out."""
+        result, _ = loaded(runs=1)
+        for name in ("order", "seed", "runs"):
+            result.plan["effective"].pop(name, None)
+        result.plan.update(planned)
+        return method.method(result)[0]
+
+    def test_as_planned(self):
+        """order and runs that the experiment leaves out are the plan's, without a seed in use"""
+        line = self.line(order="rotate", seed=1, runs=3)
+        self.assertTrue(line.startswith("Order: rotate, every cell 3 times. Every"), line)
+
+    def test_shuffle(self):
+        """a shuffle is told with its seed"""
+        line = self.line(order="shuffle", seed=7, runs=1)
+        self.assertTrue(line.startswith("Order: shuffle with seed 7, every cell once."), line)
+
+
+class Links(unittest.TestCase):
+    def test_options_are_no_link(self):
+        """a link is named without the options and the device's own name behind it"""
+        stacks = ("epoll@loopback", "uring@loopback,sqpoll=on")
+        result, _ = loaded(cells=[cell_of(stack, "coalesce", 8) for stack in stacks])
+        found = " ".join(method.limits(result))
+        self.assertIn("No wire and no NIC (loopback only)", found)
+        self.assertNotIn("different links", found)
+
+
 class Again(unittest.TestCase):
     def test_command(self):
         """the command that repeats a run names what was set besides the experiment's file"""
@@ -281,6 +312,25 @@ class Caveats(unittest.TestCase):
         self.assertIn(
             "Drift: samples became slower", " ".join(findings.summary(result, found.cells))
         )
+
+    def drift_of(self, tau, p):
+        """The sentence on a drift of this size."""
+        result, found = loaded(runs=2)
+        with mock.patch.object(findings, "drift", lambda *_: (tau, p)):
+            return findings.summary(result, found.cells)[-1]
+
+    def test_drift_levels(self):
+        """what is said of drift names its level, and what lies between is not called none"""
+        shown = "(Kendall's tau {}, p = {}, n = 24)"
+        self.assertEqual(
+            self.drift_of(0.1, 0.3),
+            f"No drift with execution order at the 1 % level {shown.format('+0.10', '0.3')}.",
+        )
+        self.assertIn(
+            f"The run may drift: samples look slower as it went on {shown.format('-0.30', '0.02')}",
+            self.drift_of(-0.3, 0.02),
+        )
+        self.assertIn("Drift: samples became faster", self.drift_of(0.5, 0.001))
 
     def test_saturated(self):
         """a client without time to spare is named with its cells"""

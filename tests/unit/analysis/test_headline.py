@@ -1,15 +1,20 @@
 """The two sentences of a run, short labels, and marks on a ratio's axis."""
 
 import math
+import re
 import tempfile
 import unittest
+import warnings
+from dataclasses import replace
 from pathlib import Path
 
-from analysis import canvas, render
-from analysis.aggregate import aggregate
+from analysis import canvas, figures, render
+from analysis.aggregate import Comparison, aggregate
+from analysis.findings import context_of, interval_of
 from analysis.headline import headline
 from analysis.labels import short
 from analysis.load import load_result
+from analysis.statistics import Ratio
 from result_fixture import cell_of, write_result
 
 CELLS = [cell_of(stack, "immediate", 1) for stack in ("epoll@loopback", "dpdk@memif")]
@@ -37,8 +42,8 @@ class Headline(unittest.TestCase):
         """the first two factors that vary have a sentence each, with interval and place"""
         first, second = headline(*loaded(runs=3))
         self.assertIn("dpdk@memif serves more than epoll@loopback in 6 of 6 comparisons", first)
-        self.assertRegex(first, r"at most [0-9.]+ x \(.* at depth \d+, 95 % CI [0-9.]+ to [0-9.]+;")
-        self.assertRegex(second, r"^coalesce serves more than immediate in \d of 6 comparisons")
+        self.assertRegex(first, r"up to [0-9.]+ x \(.* at depth \d+, 95 % CI [0-9.]+ to [0-9.]+;")
+        self.assertRegex(second, r"^Coalesce serves more than immediate in \d of 6 comparisons")
         self.assertNotIn("depth 8 serves", second)
 
     def test_one_factor(self):
@@ -52,13 +57,27 @@ class Headline(unittest.TestCase):
         """what the interval does not carry is not claimed"""
         table = {"epoll@loopback": [90.0, 100.0, 110.0], "dpdk@memif": [91.0, 102.0, 111.0]}
         first, _ = headline(*loaded(rates_of(table), cells=CELLS))
-        expected = "dpdk@memif cannot be told apart from epoll@loopback in any of 1 comparison."
+        expected = "dpdk@memif cannot be told apart from epoll@loopback in the only comparison."
         self.assertEqual(first, expected)
+
+    def test_wide_interval(self):
+        """an interval beyond what is ever seen is not told in numbers"""
+        ratio = Ratio(2.0, 1e-9, 2e7, 2, 2)
+        one = Comparison("stack", "b", "a", {}, ratio)
+        self.assertEqual(interval_of(one), "no useful interval; n = 2 + 2")
+        one = replace(one, ratio=replace(ratio, low=0.5))
+        self.assertEqual(interval_of(one), "95 % CI 0.50 to >1,000 x; n = 2 + 2")
+
+    def test_place(self):
+        """levels that say where a comparison holds are set apart by commas"""
+        context = {"stack": "epoll", "wait": "block", "depth": 8}
+        one = Comparison("delivery", "b", "a", context, Ratio(2.0, 1.5, 3.0, 2, 2))
+        self.assertEqual(context_of(one), "with wait block, at depth 8, on epoll")
 
     def test_one_run(self):
         """without intervals nothing is said of more or less"""
         first, _ = headline(*loaded(cells=CELLS, runs=1))
-        self.assertIn("whether dpdk@memif serves more than epoll@loopback cannot be said", first)
+        self.assertIn("Whether dpdk@memif serves more than epoll@loopback cannot be said", first)
 
     def test_saturated(self):
         """a client at its limit is said in the second sentence"""
@@ -84,6 +103,46 @@ class Headline(unittest.TestCase):
         self.assertEqual(headline(*loaded(invalidate, cells=CELLS)), expected)
 
 
+class Ceiling(unittest.TestCase):
+    """A run of the pipeline beside the bare echo."""
+
+    def ceiling(self):
+        cells = [
+            cell_of(stack, "coalesce", 1) | {"bare": bare}
+            for stack in ("epoll@loopback", "uring@loopback")
+            for bare in (False, True)
+        ]
+
+        def change(result, client):
+            cell = result["cell"]
+            rate = 100.0 if cell["bare"] else 90.0 if "epoll" in cell["stack"] else 80.0
+            result["effective_rps"] = client["effective_rps"] = rate + 0.1 * result["run"]
+
+        result, _ = loaded(change, cells=cells)
+        factors = {"stack": ["epoll@loopback", "uring@loopback"], "bare": [False, True]}
+        result.plan["effective"]["factors"] = factors
+        return result, aggregate(result)
+
+    def test_share(self):
+        """the first sentence is the pipeline's share overall and where it is least"""
+        first, second = headline(*self.ceiling())
+        self.assertRegex(
+            first,
+            r"^The pipeline reaches 84\.\d % of the bare echo's requests/s, the geometric mean over"
+            r" 2 cells, and at worst 80\.\d % \(on uring@loopback, 95 % CI 79\.\d % to 80\.\d %; n",
+        )
+        self.assertTrue(second.startswith("It rests on 12 valid samples of 12"))
+
+    def test_names(self):
+        """bare echo and pipeline are called so in the tables, never true and false"""
+        result, found = self.ceiling()
+        shares = "epoll@loopback 90.0% | 1"
+        pages = render.report_md(replace(result, ceiling=shares), found, []).decode()
+        for words in ("| bare echo | 3/3 |", "| pipeline | 3/3 |", f"    {shares}"):
+            self.assertIn(words, pages)
+        self.assertNotRegex(pages + render.text_bytes(result, found).decode(), "True|False")
+
+
 class Labels(unittest.TestCase):
     def test_short(self):
         """a level takes a few letters, and the client's is told from the server's"""
@@ -94,7 +153,7 @@ class Labels(unittest.TestCase):
         self.assertEqual(short("client_wait", "spin", ["spin", "block"]), "client spin")
         self.assertEqual(short("wait", "adaptive:50us", []), "adaptive:50us")
         self.assertEqual(short("depth", 8, [1, 8]), "d8")
-        self.assertEqual(short("bare", True, [True, False]), "bare")
+        self.assertEqual(short("bare", True, [True, False]), "bare echo")
         self.assertEqual(short("bare", False, [True, False]), "pipeline")
         self.assertEqual(short("delivery", None, [None, "coalesce"]), "no delivery")
 
@@ -116,6 +175,43 @@ class Ticks(unittest.TestCase):
                 self.assertGreaterEqual(math.log(after / before), 0.999 * room, (low, high, ticks))
 
 
+class Figures(unittest.TestCase):
+    LONG = "uring@loopback,sqpoll=on,sqpoll-cpu=3,sqpoll-idle=20"
+
+    def drawn(self):
+        """The figures of a run of long names, in part beyond all bounds, by name."""
+        stacks = ["epoll@loopback", self.LONG, "epoll@veth"]
+        deliveries = ["immediate", "coalesce", *(f"flush-at:{256 << k}" for k in range(5))]
+        cells = [cell_of(stack, delivery, 8) for stack in stacks for delivery in deliveries]
+
+        def change(result, client):
+            if result["cell"]["stack"] == "epoll@veth":
+                result["effective_rps"] *= 10.0 ** (6 * result["run"])
+                client["effective_rps"] = result["effective_rps"]
+
+        result, _ = loaded(change, cells=cells, runs=2)
+        result.plan["effective"]["factors"] = {"stack": stacks, "delivery": deliveries}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            return {one.name: one for one in figures.draw_all(result, aggregate(result))}
+
+    def test_long_names(self):
+        """long names and long legends leave the axes room, so that nothing is warned of"""
+        found = self.drawn()
+        svg = found["ratios-stack"].svg.decode()
+        width = float(re.search(r'width="([0-9.]+)pt"', svg)[1])
+        self.assertGreater(width, 72 * canvas.SIZE_INCHES[0])
+        self.assertIn("uring@loopback sqpoll=on sqpoll-cpu=3", svg)
+        self.assertNotIn(self.LONG + ":", svg)
+
+    def test_clipped(self):
+        """a ratio's axis ends at 1,000 and at its inverse, and the caption tells of arrows"""
+        one = self.drawn()["ratios-stack"]
+        self.assertIn("An arrow goes on beyond 1,000 x or 1/1,000 x.", one.caption)
+        self.assertNotRegex(one.svg.decode(), r"1e[+-]?\d+ x|10000 x")
+        self.assertIn("1000 x", one.svg.decode())
+
+
 class Kernel(unittest.TestCase):
     def test_table(self):
         """what was counted per request is in the csv and in the text, unknown with its reason"""
@@ -126,8 +222,8 @@ class Kernel(unittest.TestCase):
             result["server"]["net_rx_softirqs_per_request_reason"] = "no such table"
 
         result, found = loaded(count, cells=CELLS)
-        text = render.text_bytes(result, found).decode().split("What the kernel was asked for:")[1]
-        self.assertIn("wake-ups/req", text)
+        text = render.text_bytes(result, found).decode().split("What the kernel was asked for, per request")[1]
+        self.assertIn("wake-ups per request", text)
         self.assertIn("0.2500", text)
         self.assertIn("n/a (no such table)", text)
         rows = render.csv_bytes(found).decode().splitlines()

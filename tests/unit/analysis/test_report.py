@@ -415,7 +415,7 @@ class Poor(unittest.TestCase):
         )
         self.assertEqual(report_here(self.path).returncode, 0)
         self.assertTrue((self.path / "figures" / "rps-by-response-bytes.svg").exists())
-        self.assertIn("response bytes 1024 is worth", self.text())
+        self.assertIn("Response bytes 1024 is worth", self.text())
         self.assertIn("\nResponse bytes 1024. From the merged", self.text())
 
     def test_no_factors(self):

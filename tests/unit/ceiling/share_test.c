@@ -185,6 +185,66 @@ static void one_sample_at_its_limit_marks_the_cell(void)
 	json_decref(results);
 }
 
+/* The accounts of a server and a client with a thread of the kernel's beside their workers. */
+static void without_busy_time_there_is_a_share_of_rates_only(void)
+{
+	static const struct sample samples[] = {{1, 8, false, 60, 1}, {1, 8, true, 100, 1}};
+	json_t *results = results_of(samples, 2), *result;
+	struct share_cell cells[CELLS];
+	size_t index;
+
+	json_array_foreach(results, index, result)
+	{
+		json_object_set_new(json_object_get(result, "server"), "busy_us_per_request",
+				    json_null());
+		json_object_set_new(json_object_get(result, "client"), "saturated", json_null());
+	}
+	CU_ASSERT_EQUAL_FATAL(share_cells(results, cells, CELLS), 1);
+	expect_range(cells[0].rps, 1, 0.6, 0.6, 0.6);
+	CU_ASSERT_EQUAL(cells[0].cpu.count, 0);
+	CU_ASSERT_EQUAL(cells[0].pipeline_busy_ns.count, 0);
+	CU_ASSERT_FALSE(cells[0].saturated);
+	CU_ASSERT_TRUE(cells[0].saturation_unknown);
+	json_decref(results);
+}
+
+static void shares_are_kept_for_programs(void)
+{
+	const struct share_cell cell = {.stack = "epoll@loopback",
+					.connections = 64,
+					.depth = 8,
+					.rps = {5, 0.95, 0.92, 0.97},
+					.saturation_unknown = true};
+	json_t *json = share_to_json(&cell, 1, 0), *kept, *share;
+
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json, "schema")),
+			       "weir.ceiling/1");
+	CU_ASSERT(json_is_null(json_object_get(json, "least")));
+	kept = json_array_get(json_object_get(json, "cells"), 0);
+	share = json_object_get(kept, "share_of_rps");
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(kept, "depth")), 8);
+	CU_ASSERT_EQUAL(json_real_value(json_object_get(share, "min")), 0.92);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(share, "n")), 5);
+	CU_ASSERT(json_is_null(json_object_get(kept, "share_of_cpu")));
+	CU_ASSERT(json_is_string(json_object_get(kept, "share_of_cpu_reason")));
+	CU_ASSERT(json_is_null(json_object_get(kept, "client_saturated")));
+	CU_ASSERT_PTR_NULL(json_object_get(kept, "verdict"));
+	json_decref(json);
+	json = share_to_json(&cell, 1, 0.99);
+	kept = json_array_get(json_object_get(json, "cells"), 0);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(kept, "verdict")), "missed");
+	json_decref(json);
+}
+
+static void a_client_that_may_be_the_limit_reaches_nothing(void)
+{
+	struct share_cell cell = {.rps = {5, 0.99, 0.98, 1.00}, .saturation_unknown = true};
+
+	CU_ASSERT_EQUAL(share_judge(&cell, 0.9), SHARE_UNDECIDED);
+	cell.rps = (struct share_range){5, 0.7, 0.6, 0.8};
+	CU_ASSERT_EQUAL(share_judge(&cell, 0.9), SHARE_MISSED);
+}
+
 static const struct suite_test tests[] = {
 	{"shares are of pairs, not of medians", shares_are_of_pairs},
 	{"an even number of pairs has the mean of the middle two",
@@ -198,6 +258,11 @@ static const struct suite_test tests[] = {
 	 cpu_counts_where_the_client_was_at_its_limit},
 	{"one sample with the client at its limit marks the cell",
 	 one_sample_at_its_limit_marks_the_cell},
+	{"without busy time there is a share of rates and none of CPU",
+	 without_busy_time_there_is_a_share_of_rates_only},
+	{"shares are kept for programs", shares_are_kept_for_programs},
+	{"where the client may have been the limit a cell can only miss",
+	 a_client_that_may_be_the_limit_reaches_nothing},
 };
 
 SUITE_MAIN("ceiling share", tests)

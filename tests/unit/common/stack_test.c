@@ -61,7 +61,22 @@ static void kinds_are_told_apart_in_json(void)
 	json_decref(levels);
 }
 
+static void options_are_found_by_name(void)
+{
+	static const struct tp_option table[] = {{.name = "idle"}, {.name = "sqpoll"}};
+	static const struct tp_ops ops = {.options = table, .option_count = 2};
+	static const struct stack stack = {.ops = &ops};
+	struct stack_options options = {.stack = &stack, .options = {7, 0}};
+
+	CU_ASSERT_EQUAL(stack_option(&options, "idle", 3), 7);
+	CU_ASSERT_EQUAL(stack_option(&options, "no-such", 3), 3);
+	CU_ASSERT_FALSE(stack_is_submitted_for(&options));
+	options.options[1] = 1;
+	CU_ASSERT_TRUE(stack_is_submitted_for(&options));
+}
+
 static const struct suite_test tests[] = {
+	{"an option's value is found by its name", options_are_found_by_name},
 	{"of two copies the counts are subtracted and a maximum stays", counts_are_subtracted},
 	{"a level passes through a subtraction unchanged", levels_are_not_subtracted},
 	{"a sum adds counts and takes the least of levels",

@@ -54,6 +54,7 @@ static void spans_the_grid_without_what_is_excluded(void)
 	CU_ASSERT_EQUAL_FATAL(plan->cell_count, 3);
 	for (unsigned i = 0; i < 3; i++)
 		CU_ASSERT_STRING_EQUAL(plan->cells[i].variant, variants[i]);
+	CU_ASSERT_EQUAL(plan_variant_width(plan), strlen(variants[2]));
 	CU_ASSERT_EQUAL(plan->sample_count, 3);
 	plan_free(plan);
 	experiment_free(experiment);
@@ -379,15 +380,17 @@ static void a_client_may_differ_from_its_server(void)
 {
 	struct experiment *experiment =
 		read_text(ON("epoll@loopback", ", \"factors\": {\"wait\": [\"block\", \"spin\"], "
-					       "\"client_wait\": [\"spin\", \"same\"]}"));
+					       "\"client_wait\": [\"spin\", \"same\"]}, "
+					       "\"excludes\": [{\"wait\": \"spin\", "
+					       "\"client_wait\": \"same\"}]"));
 	struct plan *plan = make(experiment);
 
-	CU_ASSERT_EQUAL_FATAL(plan->sample_count, 4);
+	CU_ASSERT_EQUAL_FATAL(plan->sample_count, 3);
 	CU_ASSERT_STRING_EQUAL(plan->cells[0].variant, "block.client-spin");
 	expect_words(plan->samples[0].server_argv, "--wait block");
 	expect_words(plan->samples[0].client_argv, "--wait spin");
 	expect_words(plan->samples[1].client_argv, "--wait block");
-	expect_words(plan->samples[3].client_argv, "--wait spin");
+	expect_words(plan->samples[2].client_argv, "--wait spin");
 	CU_ASSERT_STRING_EQUAL(plan->cells[1].cell.of[SETTING_CLIENT_WAIT].word, "block");
 	CU_ASSERT_STRING_EQUAL(plan->cells[1].cell.of[SETTING_CLIENT_STACK].word, "epoll@loopback");
 	plan_free(plan);
@@ -538,7 +541,20 @@ static void refuses_what_cannot_be_measured(void)
 		"d1024.q16777196: a window of depth 1024 of 16777196-byte requests is larger");
 }
 
+static void cells_that_come_to_the_same_are_refused(void)
+{
+	expect_refusal(HEAD "\"factors\": {\"client_stack\": [\"same\", \"epoll@loopback\"]}}",
+		       "client-same and client-epoll@loopback are one cell");
+	expect_refusal(HEAD "\"factors\": {\"delivery\": [\"immediate\", \"coalesce\"], "
+			    "\"bare\": [false, true]}}",
+		       "immediate.bare-on and coalesce.bare-on are one cell");
+	expect_refusal(HEAD "\"factors\": {\"hugepages\": [\"yes\", \"no\"]}}",
+		       "huge-yes and huge-no are one cell");
+}
+
 static const struct suite_test tests[] = {
+	{"two cells that come to the same are refused by name",
+	 cells_that_come_to_the_same_are_refused},
 	{"factors span a grid without what is excluded", spans_the_grid_without_what_is_excluded},
 	{"each run begins further on in the list of cells", rotates_from_run_to_run},
 	{"in abba, every second run goes backwards", every_second_run_goes_backwards},

@@ -192,14 +192,16 @@ static void a_counter_that_shrinks_is_not_believed(void)
 	json_decref(after);
 }
 
-/* A sample's result from these parts. */
-static json_t *make(json_t *reasons, json_t *client, json_t *before, json_t *after)
+static const char ready_text[] =
+	"{\"wait\": \"spin\", \"hugepages\": true, \"capabilities\": [\"can_block\"]}";
+
+/* A sample's result from these parts and a server that said `ready_line`. */
+static json_t *make_ready(const char *ready_line, json_t *reasons, json_t *client, json_t *before,
+			  json_t *after)
 {
-	static const char ready_text[] =
-		"{\"wait\": \"spin\", \"hugepages\": true, \"capabilities\": [\"can_block\"]}";
 	static struct plan_cell cell = {.variant = "epoll@loopback.d1"};
 	static const struct plan_sample sample = {.id = "s0001", .run = 1, .cell = &cell};
-	json_t *ready = parse(ready_text), *result;
+	json_t *ready = parse(ready_line), *result;
 	struct setting_value value;
 
 	for (unsigned id = 0; id < SETTING_COUNT; id++)
@@ -220,6 +222,39 @@ static json_t *make(json_t *reasons, json_t *client, json_t *before, json_t *aft
 	});
 	json_decref(ready);
 	return result;
+}
+
+static json_t *make(json_t *reasons, json_t *client, json_t *before, json_t *after)
+{
+	return make_ready(ready_text, reasons, client, before, after);
+}
+
+static void expect_busy(const char *sqpoll, bool known)
+{
+	json_t *reasons = json_array(), *before = parse(before_text), *after = parse(after_text);
+	json_t *result, *server;
+	char ready[64];
+
+	snprintf(ready, sizeof(ready), "{\"options\": {\"sqpoll\": \"%s\"}}", sqpoll);
+	result = make_ready(ready, reasons, NULL, before, after);
+	server = json_object_get(result, "server");
+	if (known) {
+		expect_number(server, "busy_us_per_request", 1);
+	} else {
+		expect_unknown(server, "busy_us_per_request", "kernel's submission thread");
+		expect_unknown(server, "busy_share", "kernel's submission thread");
+	}
+	CU_ASSERT(json_is_number(json_object_get(server, "core_us_per_request")));
+	json_decref(result);
+	json_decref(reasons);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void a_thread_beside_the_worker_hides_how_busy_the_server_was(void)
+{
+	expect_busy("on", false);
+	expect_busy("off", true);
 }
 
 static void a_whole_sample_is_valid(void)
@@ -295,6 +330,8 @@ static const struct suite_test tests[] = {
 	 a_cpu_held_for_the_workers_counts},
 	{"a ratio to nothing is null with a reason", nothing_is_divided_by_nothing},
 	{"a counter that shrinks is not believed", a_counter_that_shrinks_is_not_believed},
+	{"a server that a thread of the kernel's submits for has no busy time",
+	 a_thread_beside_the_worker_hides_how_busy_the_server_was},
 	{"a sample with everything is valid and says what was effective", a_whole_sample_is_valid},
 	{"a sample that lacks something is invalid and says what",
 	 what_is_lacking_makes_it_invalid},
