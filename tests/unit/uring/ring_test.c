@@ -1,6 +1,7 @@
-/* Streams stay whole whatever happens in the rings between us and the kernel (fault K4). */
+/* Streams stay whole whatever happens in the rings between us and the kernel. */
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
+#include "stacks/uring/instance.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
@@ -151,6 +152,44 @@ static void zero_copy_sends_deliver_exactly(void)
 	CU_ASSERT_TRUE(bench_detail(&bench, "zc_sends") > 0);
 	/* the loopback interface copies what it was to send without */
 	CU_ASSERT_TRUE(bench_detail(&bench, "zc_copied") > 0);
+	bench_close(&bench);
+}
+
+/* Turns until the kernel has answered all but the accept that stays in force. */
+static void expect_all_answered(void)
+{
+	uint64_t until_ns = clock_now_ns() + DEADLINE_NS;
+
+	do
+		bench_turn(&bench, CLOCK_MS_NS);
+	while (ur_of(bench.tp)->requests > 1 && clock_now_ns() < until_ns);
+	bench_idle(&bench);
+	CU_ASSERT_EQUAL(ur_of(bench.tp)->requests, 1);
+}
+
+/* The kernel answers a zero-copy send twice, also one that it never came to. */
+static void each_zero_copy_send_is_answered_in_full(void)
+{
+	if (!bench_open_with(&bench, 4, "zero-copy-bytes=1,send-buffer=1"))
+		return;
+	bench.peer_buffer_bytes = 1;
+	for (unsigned round = 0; round < 4; round++) {
+		int fd;
+		struct bench_conn *conn = bench_join(&bench, &fd);
+
+		for (unsigned turn = 0; turn < 8; turn++) {
+			for (unsigned i = 0; i < 16; i++)
+				bench_write(&bench, conn, bytes, 250);
+			bench_turn(&bench, 0);
+		}
+		if (round % 2 == 0)
+			tp_abort(bench.tp, conn->conn);
+		bench_reset(fd);
+		bench_expect_closed(&bench, conn, round % 2 == 0 ? TP_ABORTED : TP_RESET);
+		expect_all_answered();
+	}
+	CU_ASSERT_TRUE(bench_detail(&bench, "zc_sends") > 0);
+	CU_ASSERT_EQUAL(bench_detail(&bench, "chained_sends"), 0);
 	bench_close(&bench);
 }
 
@@ -401,6 +440,8 @@ static const struct suite_test tests[] = {
 	{"without deferred work nothing is missed", completions_at_any_call_carry_all},
 	{"a thread of the kernel's takes in requests as they come", the_kernels_thread_carries_all},
 	{"zero-copy sends deliver what stood in their memory", zero_copy_sends_deliver_exactly},
+	{"zero-copy sends that are broken off are answered in full, each once",
+	 each_zero_copy_send_is_answered_in_full},
 	{"chains of sends keep their order through a tiny window",
 	 chains_keep_order_through_a_tiny_window},
 	{"the writes of one turn are as many sends in one system call",
