@@ -35,6 +35,7 @@ struct bare_conn {
 	bool receiving;
 	bool sending; /* a send is with the kernel */
 	bool ending;
+	uint8_t cancelled;	  /* kinds of requests that were looked through for its end */
 	uint8_t kept[KEPT_BYTES]; /* the beginning of that request */
 	struct list dirty;	  /* it has answers to send, or wants to receive, or to be closed */
 };
@@ -124,22 +125,32 @@ static bool send_answers(struct bare *bare, struct bare_conn *conn)
 	return queue_request(bare, conn, sqe, SEND);
 }
 
-/* Ends what is in force, then the descriptor; the place is free when all is answered. */
+static bool cancel(struct bare *bare, struct bare_conn *conn, enum kind kind)
+{
+	struct io_uring_sqe *sqe = ur_queue_sqe(&bare->queue);
+
+	if (!sqe)
+		return false;
+	io_uring_prep_cancel64(sqe, tag_of(bare, conn, kind), 0);
+	return queue_request(bare, conn, sqe, CANCEL);
+}
+
+/*
+ * Ends what is in force, then the descriptor; the place is free when all is answered. Each step is
+ * for itself, as the smallest ring has not room for all of them, and none is done twice.
+ */
 static bool close_descriptor(struct bare *bare, struct bare_conn *conn)
 {
+	const bool in_force[] = {conn->receiving, conn->sending};
 	static const enum kind kinds[] = {RECV, SEND};
 	struct io_uring_sqe *sqe;
 
-	if (ur_queue_room(&bare->queue) < 3)
-		ur_queue_submit(&bare->queue);
-	if (ur_queue_room(&bare->queue) < 3)
-		return false;
-	for (unsigned i = 0; conn->requests > 0 && i < 2; i++) {
-		sqe = ur_queue_sqe(&bare->queue);
-		io_uring_prep_cancel64(sqe, tag_of(bare, conn, kinds[i]), 0);
-		queue_request(bare, conn, sqe, CANCEL);
-	}
+	for (; conn->cancelled < 2; conn->cancelled++)
+		if (in_force[conn->cancelled] && !cancel(bare, conn, kinds[conn->cancelled]))
+			return false;
 	sqe = ur_queue_sqe(&bare->queue);
+	if (!sqe)
+		return false;
 	io_uring_prep_close(sqe, conn->fd);
 	conn->fd = -1;
 	bare->counters.closed++;
@@ -388,7 +399,13 @@ static int check_config(const struct bare_config *config, struct tp_error *error
 	uint32_t smaller = config->request_bytes < config->response_bytes ? config->request_bytes
 									  : config->response_bytes;
 	uint32_t larger = config->request_bytes ^ config->response_bytes ^ smaller;
+	int code = socket_device_check("uring", config->transport->device, error);
 
+	if (code == 0)
+		code = ur_pool_check(tp_option_of(&uring_ops, config->transport, UR_BUFFERS),
+				     error);
+	if (code < 0)
+		return code;
 	if (smaller < FRAME_HEAD_BYTES || larger > LIMIT_CHUNK_BYTES)
 		return tp_fail(error, -EINVAL,
 			       "uring: requests of %u and responses of %u bytes; a bare echo has "

@@ -34,6 +34,14 @@ static bool take_memory(struct ur_pool *pool)
 	return pool->ring && pool->memory && pool->spares && pool->buffers;
 }
 
+int ur_pool_check(uint64_t places, struct tp_error *error)
+{
+	if (places > 0 && places <= UR_POOL_MAX && (places & (places - 1)) == 0)
+		return 0;
+	return tp_fail(error, -EINVAL, "uring: buffers=%llu: must be a power of two, from 1 to %d",
+		       (unsigned long long)places, UR_POOL_MAX);
+}
+
 int ur_pool_create(struct ur_pool *pool, struct ur_queue *queue, uint32_t places,
 		   uint32_t buffer_bytes)
 {

@@ -43,6 +43,9 @@ struct ur_pool {
 	} * buffers;
 };
 
+/* Whether there can be so many places: 0, or -EINVAL with `error` filled. */
+int ur_pool_check(uint64_t places, struct tp_error *error);
+
 /*
  * `places` (a power of two) of `buffer_bytes` each, registered with the queue. 0; -EINVAL if the
  * kernel has no such rings; -ENOMEM.

@@ -16,7 +16,7 @@
 
 /* --- opening --- */
 
-static bool is_power_of_two(uint64_t value)
+static bool is_power_of_two(uint32_t value)
 {
 	return value > 0 && (value & (value - 1)) == 0;
 }
@@ -24,7 +24,6 @@ static bool is_power_of_two(uint64_t value)
 static int check_config(const struct tp_config *config, struct tp_error *error)
 {
 	const struct tp_limits *limits = &config->limits;
-	uint64_t buffers = tp_option_of(&uring_ops, config, UR_BUFFERS);
 
 	if (limits->conn_max == 0 || limits->conn_max > LIMIT_CONN_MAX)
 		return tp_fail(error, -EINVAL,
@@ -35,11 +34,7 @@ static int check_config(const struct tp_config *config, struct tp_error *error)
 			       "uring: receive and send memory (%u and %u bytes asked for) must be "
 			       "powers of two",
 			       limits->recv_bytes, limits->send_bytes);
-	if (!is_power_of_two(buffers))
-		return tp_fail(error, -EINVAL,
-			       "uring: buffers=%llu: must be a power of two, from 1 to %d",
-			       (unsigned long long)buffers, UR_POOL_MAX);
-	return 0;
+	return ur_pool_check(tp_option_of(&uring_ops, config, UR_BUFFERS), error);
 }
 
 static int take_memory(struct ur *ur, struct tp_error *error)

@@ -7,6 +7,7 @@
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,12 +21,12 @@ static struct bare *bare;
 static struct bench dialer; /* for its address and its way to dial */
 static uint8_t requests[REQUESTS * REQUEST_BYTES], responses[REQUESTS * RESPONSE_BYTES];
 
-static bool open_bare(const char *options)
+static int try_open(const char *device, const char *options, struct tp_error *error)
 {
 	uint64_t values[TP_OPTIONS_MAX];
 	struct tp_config transport = {
 		.limits = {.conn_max = 4},
-		.device = "",
+		.device = device,
 		.cpu = -1,
 		.workers = 1,
 		.options = values,
@@ -36,14 +37,21 @@ static bool open_bare(const char *options)
 		.request_bytes = REQUEST_BYTES,
 		.response_bytes = RESPONSE_BYTES,
 	};
+	int code = tp_options_parse(&uring_ops, options, values, error);
+
+	if (code == 0)
+		code = uring_bare_ops.open(&config, &bare, error);
+	return code;
+}
+
+static bool open_bare(const char *options)
+{
 	struct tp_error error;
 	int code;
 
 	clock_start();
 	dialer.addr = (struct tp_addr){.ip = loopback_ip(), .port = loopback_port()};
-	code = tp_options_parse(&uring_ops, options, values, &error);
-	if (code == 0)
-		code = uring_bare_ops.open(&config, &bare, &error);
+	code = try_open("", options, &error);
 	if (code < 0)
 		printf("# %s\n", error.text);
 	CU_ASSERT_EQUAL(code, 0);
@@ -127,22 +135,49 @@ static void answers_come_for_requests_in_any_pieces(void)
 	uring_bare_ops.close(bare);
 }
 
+/* Turns until so many connections have ended; whether they have. */
+static bool await_closed(uint64_t count)
+{
+	uint64_t until_ns = clock_now_ns() + DEADLINE_NS;
+	struct tp_counters counters = {0};
+	struct bare_counts counts;
+
+	do {
+		turn(CLOCK_MS_NS);
+		uring_bare_ops.counts(bare, &counts, &counters);
+	} while (counters.closed < count && clock_now_ns() < until_ns);
+	return counters.closed == count;
+}
+
 static void tiny_rings_answer_all(void)
 {
-	int fd;
+	int fds[3];
 
-	if (!open_bare("entries=4,buffers=2,buffer-bytes=64"))
+	if (!open_bare("entries=2,buffers=1,buffer-bytes=16"))
 		return;
-	fd = bench_dial(&dialer);
-	CU_ASSERT_TRUE(exchange(fd, 5000));
-	expect_answers();
-	close(fd);
+	for (unsigned i = 0; i < 3; i++) {
+		fds[i] = bench_dial(&dialer);
+		CU_ASSERT_TRUE(exchange(fds[i], 5000));
+		expect_answers();
+	}
+	for (unsigned i = 0; i < 3; i++)
+		close(fds[i]);
+	CU_ASSERT_TRUE(await_closed(3));
 	uring_bare_ops.close(bare);
+}
+
+static void what_cannot_be_is_refused_with_the_reason(void)
+{
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL(try_open("", "buffers=3", &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "power of two"));
+	CU_ASSERT_EQUAL(try_open("eth7", "", &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "has no device 'eth7'"));
 }
 
 static void connections_come_and_go(void)
 {
-	uint64_t until_ns = clock_now_ns() + DEADLINE_NS;
 	struct tp_counters counters = {0};
 	struct bare_counts counts;
 
@@ -156,11 +191,9 @@ static void connections_come_and_go(void)
 			bench_reset(fd);
 		else
 			close(fd);
-		do {
-			turn(CLOCK_MS_NS);
-			uring_bare_ops.counts(bare, &counts, &counters);
-		} while (counters.closed < i + 1 && clock_now_ns() < until_ns);
+		CU_ASSERT_TRUE(await_closed(i + 1));
 	}
+	uring_bare_ops.counts(bare, &counts, &counters);
 	CU_ASSERT_EQUAL(counts.connections, 20);
 	CU_ASSERT_EQUAL(counters.closed, 20);
 	CU_ASSERT_EQUAL(counters.accepts_refused, 0);
@@ -184,7 +217,9 @@ static void closing_resets_what_is_open(void)
 static const struct suite_test tests[] = {
 	{"each request is answered with its id, in whatever pieces it comes",
 	 answers_come_for_requests_in_any_pieces},
-	{"with rings and buffers of the least size too", tiny_rings_answer_all},
+	{"with rings and buffers of the least size too, and ended connections are closed",
+	 tiny_rings_answer_all},
+	{"what cannot be is refused with the reason", what_cannot_be_is_refused_with_the_reason},
 	{"connections come and go, ended or reset", connections_come_and_go},
 	{"closing resets what is open", closing_resets_what_is_open},
 };
