@@ -115,14 +115,20 @@ void ur_queue_close(struct ur_queue *queue)
 
 /* --- the turn --- */
 
-/* Shows the kernel the requests filled in so far; how many it has not taken yet. */
+/*
+ * Shows the kernel the requests filled in so far; how many it has not taken yet. They stand in the
+ * order in which they are handed over, so that a ring without the array that could change it, which
+ * younger libraries ask for, needs nothing but the new end.
+ */
 static unsigned publish(struct io_uring *ring)
 {
+	bool has_array = !(ring->flags & IORING_SETUP_NO_SQARRAY);
 	struct io_uring_sq *sq = &ring->sq;
 	unsigned tail = *sq->ktail;
 
-	while (sq->sqe_head != sq->sqe_tail)
-		sq->array[tail++ & sq->ring_mask] = sq->sqe_head++ & sq->ring_mask;
+	for (; sq->sqe_head != sq->sqe_tail; sq->sqe_head++, tail++)
+		if (has_array)
+			sq->array[tail & sq->ring_mask] = sq->sqe_head & sq->ring_mask;
 	io_uring_smp_store_release(sq->ktail, tail);
 	return tail - io_uring_smp_load_acquire(sq->khead);
 }
