@@ -22,7 +22,7 @@
 /* A request's id: behind the length, and with it, what is kept of a request in pieces. */
 enum { ID_AT = FRAME_LENGTH_BYTES, ID_BYTES = 8, KEPT_BYTES = ID_AT + ID_BYTES };
 
-enum kind { ACCEPT, RECV, SEND, CLOSE, CANCEL };
+enum kind { ACCEPT = 1, RECV, SEND, CLOSE, CANCEL };
 
 struct bare_conn {
 	int fd;		       /* -1: closed, or about to be */

@@ -31,13 +31,14 @@ static bool has_buffer_rings(struct ur_queue *queue)
  */
 static bool has_zero_copy_reports(struct ur_queue *queue)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&queue->ring);
+	struct io_uring_sqe *sqe;
 	struct io_uring_cqe *cqe;
 	bool knows = false;
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return false;
+	sqe = io_uring_get_sqe(&queue->ring);
 	io_uring_prep_send_zc(sqe, ends[0], "", 1, MSG_DONTWAIT, IORING_SEND_ZC_REPORT_USAGE);
 	io_uring_sqe_set_data64(sqe, UR_NOBODY);
 	ur_queue_enter(queue, CLOCK_SECOND_NS);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -125,6 +126,53 @@ static void without_registration_it_still_works(void)
 	CU_ASSERT_EQUAL(WEXITSTATUS(status), 0);
 }
 
+/* From here on so many more descriptors can be opened. */
+static void limit_descriptors(unsigned more)
+{
+	int lowest_free = dup(STDIN_FILENO);
+	struct rlimit limit;
+
+	close(lowest_free);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = (rlim_t)lowest_free + more;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Opens with descriptors for the ring and a listener, none to look with; whether all stays well. */
+static bool opens_without_spare_descriptors(void)
+{
+	static struct bench bench;
+	struct bench_conn *conn;
+	struct rlimit before;
+	int fd;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	limit_descriptors(2);
+	if (!bench_open(&bench, 4))
+		return false;
+	setrlimit(RLIMIT_NOFILE, &before);
+	bench_idle(&bench);
+	if (bench.conn_count > 0 || bench_counters(&bench).accepted > 0)
+		return false;
+	conn = bench_join(&bench, &fd);
+	if (write(fd, "bytes", 5) != 5 || !bench_until(&bench, conn, TP_READABLE))
+		return false;
+	bench_close(&bench);
+	return true;
+}
+
+static void nothing_is_accepted_that_nobody_dialled(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(opens_without_spare_descriptors() ? 0 : 1);
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT_TRUE(WIFEXITED(status));
+	CU_ASSERT_EQUAL(WEXITSTATUS(status), 0);
+}
+
 static void what_lacks_is_named(void)
 {
 	struct tp_feature features[TP_FEATURES_MAX];
@@ -165,6 +213,8 @@ static const struct suite_test tests[] = {
 	{"rings without a descriptor name the limit to raise", no_descriptor_names_the_limit},
 	{"without shared buffers bytes come into each connection's memory",
 	 without_registration_it_still_works},
+	{"without a descriptor to spare it opens, and accepts nobody that did not dial",
+	 nothing_is_accepted_that_nobody_dialled},
 	{"a feature that lacks comes with what is done instead", what_lacks_is_named},
 	{"options that do not go here are refused in words", awkward_options_are_refused_in_words},
 };
