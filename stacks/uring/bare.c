@@ -11,6 +11,7 @@
 #include "dataplane/proto/frame.h"
 #include "stacks/uring/options.h"
 #include "stacks/uring/pool.h"
+#include "stacks/uring/probe.h"
 #include "stacks/uring/uring.h"
 
 #include <errno.h>
@@ -427,6 +428,18 @@ static void make_answer(struct bare *bare)
 	memset(bare->answer + FRAME_HEAD_BYTES, HANDLER_FILL_BYTE, head.body_bytes);
 }
 
+static int require_multishot(struct bare *bare, struct tp_error *error)
+{
+	struct ur_abilities abilities;
+
+	ur_abilities_of(&bare->queue, &abilities);
+	if (abilities.buffer_rings && abilities.multishot_recv)
+		return 0;
+	return tp_fail(error, -ENOTSUP,
+		       "uring: a bare echo receives by multishot into shared buffers, which this "
+		       "kernel lacks; use 6.0 or newer");
+}
+
 static int take_memory(struct bare *bare, const struct tp_config *config, struct tp_error *error)
 {
 	uint32_t buffers = (uint32_t)tp_option_of(&uring_ops, config, UR_BUFFERS);
@@ -440,8 +453,8 @@ static int take_memory(struct bare *bare, const struct tp_config *config, struct
 		code = ur_pool_create(&bare->pool, &bare->queue, buffers, bytes);
 	if (code < 0)
 		return tp_fail(error, code,
-			       "uring: no memory for a bare echo of %u connections and %u buffers, "
-			       "or a kernel without buffer rings (before 5.19)",
+			       "uring: no memory for a bare echo of %u connections and %u "
+			       "buffers",
 			       config->limits.conn_max, buffers);
 	return 0;
 }
@@ -491,6 +504,8 @@ static int bare_open(const struct bare_config *config, struct bare **bare_out,
 	list_init(&bare->dirty);
 	make_answer(bare);
 	code = ur_queue_open(&bare->queue, &uring_ops, config->transport, error);
+	if (code == 0)
+		code = require_multishot(bare, error);
 	if (code == 0)
 		code = take_memory(bare, config->transport, error);
 	if (code == 0)
