@@ -140,7 +140,7 @@ void ur_conn_answered(struct ur *ur, struct ur_conn *conn);
 void ur_conn_connected(struct ur *ur, struct ur_conn *conn, int result);
 
 /* The kernel tells of an error, or of a hang-up, while nothing is received. */
-void ur_conn_watched(struct ur *ur, struct ur_conn *conn, int result);
+void ur_conn_watched(struct ur *ur, struct ur_conn *conn, const struct io_uring_cqe *cqe);
 
 /* What became of ending requests: their number, or a negative errno. */
 void ur_conn_cancelled(struct ur *ur, struct ur_conn *conn, int result);

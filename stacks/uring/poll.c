@@ -141,7 +141,7 @@ static void conn_done(struct ur *ur, struct ur_conn *conn, enum ur_kind kind,
 		ur_send_done(ur, conn, cqe);
 		break;
 	case UR_WATCH:
-		ur_conn_watched(ur, conn, cqe->res);
+		ur_conn_watched(ur, conn, cqe);
 		break;
 	case UR_CANCEL:
 		ur_conn_cancelled(ur, conn, cqe->res);

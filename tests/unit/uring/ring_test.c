@@ -331,6 +331,59 @@ static void a_stalled_reader_leaves_the_buffers_to_others(void)
 	bench_close(&bench);
 }
 
+/* The peer ends behind more bytes than are read, and our side has ended already. */
+static void an_end_behind_unread_bytes_lets_the_worker_sleep(void)
+{
+	struct tp_counters before, after;
+	struct bench_conn *conn;
+	size_t received = 0;
+	int fd;
+
+	if (!bench_open_joined(&bench, &conn, &fd))
+		return;
+	tp_finish(bench.tp, conn->conn);
+	CU_ASSERT_EQUAL(recv(fd, back, 1, 0), 0);
+	memset(bytes, 'x', sizeof(bytes));
+	CU_ASSERT_EQUAL(send(fd, bytes, 10000, 0), 10000);
+	bench_idle(&bench);
+	CU_ASSERT_EQUAL(send(fd, bytes, 10000, 0), 10000);
+	shutdown(fd, SHUT_WR);
+	bench_idle(&bench);
+	CU_ASSERT_FALSE(conn->bits & TP_FINISHED);
+	before = bench_counters(&bench);
+	for (unsigned i = 0; i < 50; i++)
+		bench_turn(&bench, CLOCK_MS_NS);
+	after = bench_counters(&bench);
+	CU_ASSERT_TRUE(after.waits - before.waits >= 48);
+	CU_ASSERT_TRUE(after.wakeups - before.wakeups <= 2);
+	/* all that is there each turn, for with the end nothing is kept */
+	for (unsigned i = 0; i < 1000 && received < 20000; i++) {
+		for (size_t step = 1; step > 0; received += step)
+			step = bench_read(&bench, conn, back, sizeof(back));
+		bench_turn(&bench, CLOCK_MS_NS);
+	}
+	CU_ASSERT_EQUAL(received, 20000);
+	bench_expect_closed(&bench, conn, TP_DONE);
+	close(fd);
+	bench_close(&bench);
+}
+
+static void a_reset_behind_the_peers_end_is_told(void)
+{
+	struct bench_conn *conn;
+	int fd;
+
+	if (!bench_open_joined(&bench, &conn, &fd))
+		return;
+	shutdown(fd, SHUT_WR);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_FINISHED));
+	bench_idle(&bench);
+	bench_reset(fd);
+	bench_expect_closed(&bench, conn, TP_RESET);
+	CU_ASSERT_EQUAL(conn->closed, 1);
+	bench_close(&bench);
+}
+
 static void small_pieces_are_lent_in_few_spans(void)
 {
 	struct span spans[LIMIT_SPANS];
@@ -449,6 +502,10 @@ static const struct suite_test tests[] = {
 	{"spinning while nothing happens makes no system call", spinning_idle_makes_no_call},
 	{"a reader that stalls leaves the shared buffers to others",
 	 a_stalled_reader_leaves_the_buffers_to_others},
+	{"the peer's end behind unread bytes lets the worker sleep",
+	 an_end_behind_unread_bytes_lets_the_worker_sleep},
+	{"a reset behind the peer's end is told although nothing is sent",
+	 a_reset_behind_the_peers_end_is_told},
 	{"bytes in many small buffers are lent in few spans", small_pieces_are_lent_in_few_spans},
 	{"a multishot accept that ended is asked for again", accepting_is_asked_for_again},
 	{"completions for an ended connection do not reach the next one",
