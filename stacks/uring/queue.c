@@ -6,9 +6,20 @@
 #include <errno.h>
 #include <string.h>
 
+static int too_old(int code, struct tp_error *error)
+{
+	return tp_fail(error, code,
+		       "uring: this kernel's io_uring is too old; use 5.19 or newer, or the stack "
+		       "'epoll'");
+}
+
 int ur_queue_explain(int code, struct tp_error *error)
 {
 	const char *advice = "";
+
+	/* a ring's flags that the kernel does not know yet */
+	if (code == -EINVAL)
+		return too_old(code, error);
 
 	if (code == -EPERM)
 		advice = ": the host forbids io_uring; allow it with `sysctl "
@@ -93,10 +104,7 @@ int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct
 		return ur_queue_explain(code, error);
 	if ((queue->ring.features & needed) != needed) {
 		io_uring_queue_exit(&queue->ring);
-		return tp_fail(
-			error, -ENOTSUP,
-			"uring: this kernel's io_uring is too old; use 5.19 or newer, or the "
-			"stack 'epoll'");
+		return too_old(-ENOTSUP, error);
 	}
 	/*
 	 * Spares a look-up of the descriptor in each call; where the host lacks it, nothing else

@@ -84,6 +84,11 @@ static void unknown_names_the_kernel(void)
 	expect_refusal(SYS_io_uring_setup, ENOSYS, "5.19");
 }
 
+static void unknown_flags_name_the_kernel(void)
+{
+	expect_refusal(SYS_io_uring_setup, EINVAL, "too old");
+}
+
 static void no_memory_names_the_limit(void)
 {
 	expect_refusal(SYS_io_uring_setup, ENOMEM, "ulimit -l");
@@ -248,6 +253,8 @@ static void awkward_options_are_refused_in_words(void)
 static const struct suite_test tests[] = {
 	{"a host that forbids io_uring is told which switch does", forbidden_names_the_switch},
 	{"a kernel without io_uring is told which has it", unknown_names_the_kernel},
+	{"a kernel that refuses each way to set rings up is called too old",
+	 unknown_flags_name_the_kernel},
 	{"rings without memory name the limit to raise", no_memory_names_the_limit},
 	{"rings without a descriptor name the limit to raise", no_descriptor_names_the_limit},
 	{"without shared buffers bytes come into each connection's memory",
