@@ -66,6 +66,7 @@ struct ur {
 	uint32_t chain_room;	     /* requests there must be room for when a chain begins */
 	struct ur_conn *last_sender; /* whose send is the last request queued */
 	struct io_uring_sqe *last_send;
+	uint64_t now_ns;   /* of the last turn; 0 before the first */
 	uint64_t requests; /* with the kernel or queued, of all connections and listeners */
 	struct list attend;
 	struct list lending;
