@@ -1,4 +1,4 @@
-/* What hosts and peers do to a kernel-socket stack (faults K1, K2, K3, K5). */
+/* What hosts and peers do to a kernel-socket stack. */
 #include "dataplane/core/clock.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
@@ -16,7 +16,7 @@
 static struct bench bench;
 static uint8_t bytes[24000], back[24000];
 
-/* --- K1: no descriptor left --- */
+/* --- no descriptor left --- */
 
 /* Allows no descriptor more than there are; the limit before. */
 static struct rlimit forbid_descriptors(void)
