@@ -7,7 +7,6 @@
 #include "dataplane/core/limits.h"
 #include "dataplane/core/list.h"
 #include "dataplane/core/slab.h"
-#include "dataplane/pipeline/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/uring/options.h"
 #include "stacks/uring/pool.h"
@@ -20,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A request's id: behind the length, and with it, what is kept of a request in pieces. */
-enum { ID_AT = FRAME_LENGTH_BYTES, ID_BYTES = 8, KEPT_BYTES = ID_AT + ID_BYTES };
+/* What is kept of a request in pieces: its beginning, to the end of its id. */
+enum { ID_BYTES = sizeof(uint64_t), KEPT_BYTES = FRAME_OFFSET_ID + ID_BYTES };
 
 enum kind { ACCEPT = 1, RECV, SEND, CLOSE, CANCEL };
 
@@ -205,7 +204,7 @@ static void answer(struct bare *bare, struct bare_conn *conn, const uint8_t *id)
 		return;
 	}
 	memcpy(to, bare->answer, bare->response_bytes);
-	memcpy(to + ID_AT, id, ID_BYTES);
+	memcpy(to + FRAME_OFFSET_ID, id, ID_BYTES);
 	conn->answer_bytes += bare->response_bytes;
 	bare->counts.requests++;
 }
@@ -225,7 +224,7 @@ static uint32_t gather(struct bare *bare, struct bare_conn *conn, const uint8_t 
 	conn->got += take;
 	if (conn->got == bare->request_bytes) {
 		conn->got = 0;
-		answer(bare, conn, conn->kept + ID_AT);
+		answer(bare, conn, conn->kept + FRAME_OFFSET_ID);
 	}
 	return take;
 }
@@ -243,7 +242,7 @@ static void take_bytes(struct bare *bare, struct bare_conn *conn, const uint8_t 
 		bytes -= took;
 	}
 	for (; bytes >= request_bytes; bytes -= request_bytes, from += request_bytes)
-		answer(bare, conn, from + ID_AT);
+		answer(bare, conn, from + FRAME_OFFSET_ID);
 	if (bytes > 0)
 		gather(bare, conn, from, bytes);
 	make_dirty(bare, conn);
@@ -425,7 +424,7 @@ static void make_answer(struct bare *bare)
 	};
 
 	frame_encode(bare->answer, &head);
-	memset(bare->answer + FRAME_HEAD_BYTES, HANDLER_FILL_BYTE, head.body_bytes);
+	memset(bare->answer + FRAME_HEAD_BYTES, FRAME_FILL_BYTE, head.body_bytes);
 }
 
 static int require_multishot(struct bare *bare, struct tp_error *error)
