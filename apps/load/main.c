@@ -44,7 +44,7 @@ static int prepare(struct load_options *options, struct flags *flags, char *conn
 	if (rc < 0)
 		return tp_fail(error, rc, "no memory for request bodies of %u bytes",
 			       options->request_bytes);
-	memset(fill, HANDLER_FILL_BYTE, sizeof(fill));
+	memset(fill, FRAME_FILL_BYTE, sizeof(fill));
 	options->plan = (struct verify_plan){
 		.handler = {.kind = options->handler, .response_bytes = options->response_bytes},
 		.bodies = &options->bodies,

@@ -25,7 +25,7 @@ enum { VERIFY_ERROR_BYTES = 120 };
 struct verify_plan {
 	struct handler handler;
 	const struct bodies *bodies; /* of the requests */
-	const uint8_t *fill;	     /* LIMIT_CHUNK_BYTES of HANDLER_FILL_BYTE */
+	const uint8_t *fill;	     /* LIMIT_CHUNK_BYTES of FRAME_FILL_BYTE */
 };
 
 /* The place within a connection's responses. */

@@ -290,7 +290,7 @@ static void write_run(const struct conn_world *world, const struct run *run, con
 {
 	uint32_t body_bytes = world->config.handler.response_bytes;
 
-	memset(to, HANDLER_FILL_BYTE, run->response_bytes);
+	memset(to, FRAME_FILL_BYTE, run->response_bytes);
 	for (unsigned i = 0; i < run->requests; i++) {
 		frame_encode_answer(to, request, body_bytes);
 		to += FRAME_HEAD_BYTES + body_bytes;

@@ -13,11 +13,10 @@
 #define WEIR_PIPELINE_HANDLER_H
 
 #include "dataplane/core/span.h"
+#include "dataplane/proto/frame.h"
 
 #include <stdbool.h>
 #include <stdint.h>
-
-enum { HANDLER_FILL_BYTE = 0x5A };
 
 enum handler_kind {
 	HANDLER_RESPOND,
@@ -63,7 +62,7 @@ static inline void handler_produce(const struct handler *handler, struct span_re
 				   struct room_writer *writer, size_t bytes)
 {
 	if (handler->kind == HANDLER_RESPOND) {
-		room_writer_fill(writer, HANDLER_FILL_BYTE, bytes);
+		room_writer_fill(writer, FRAME_FILL_BYTE, bytes);
 		return;
 	}
 	while (bytes > 0) {

@@ -44,6 +44,9 @@ enum frame_flags {
 
 enum { FRAME_OPCODE_STRESS = 1 };
 
+/* What a body without a meaning is made of. */
+enum { FRAME_FILL_BYTE = 0x5A };
+
 struct frame_head {
 	uint64_t id;
 	uint64_t opcode;

@@ -7,7 +7,6 @@
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/core/slab.h"
-#include "dataplane/pipeline/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/epoll/epoll.h"
 #include "stacks/socket/socket.h"
@@ -247,7 +246,7 @@ static void write_answers(struct bare *bare)
 		.body_bytes = bare->response_bytes - FRAME_HEAD_BYTES,
 	};
 
-	memset(bare->answers, HANDLER_FILL_BYTE, sizeof(bare->answers));
+	memset(bare->answers, FRAME_FILL_BYTE, sizeof(bare->answers));
 	for (uint32_t at = 0; at + bare->response_bytes <= BUFFER_BYTES; at += bare->response_bytes)
 		frame_encode(bare->answers + at, &head);
 }

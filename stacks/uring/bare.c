@@ -7,10 +7,10 @@
 #include "dataplane/core/limits.h"
 #include "dataplane/core/list.h"
 #include "dataplane/core/slab.h"
-#include "dataplane/pipeline/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/uring/options.h"
 #include "stacks/uring/pool.h"
+#include "stacks/uring/probe.h"
 #include "stacks/uring/uring.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A request's id: behind the length, and with it, what is kept of a request in pieces. */
-enum { ID_AT = FRAME_LENGTH_BYTES, ID_BYTES = 8, KEPT_BYTES = ID_AT + ID_BYTES };
+/* What is kept of a request in pieces: its beginning, to the end of its id. */
+enum { ID_BYTES = sizeof(uint64_t), KEPT_BYTES = FRAME_OFFSET_ID + ID_BYTES };
 
-enum kind { ACCEPT, RECV, SEND, CLOSE, CANCEL };
+enum kind { ACCEPT = 1, RECV, SEND, CLOSE, CANCEL };
 
 struct bare_conn {
 	int fd;		       /* -1: closed, or about to be */
@@ -204,7 +204,7 @@ static void answer(struct bare *bare, struct bare_conn *conn, const uint8_t *id)
 		return;
 	}
 	memcpy(to, bare->answer, bare->response_bytes);
-	memcpy(to + ID_AT, id, ID_BYTES);
+	memcpy(to + FRAME_OFFSET_ID, id, ID_BYTES);
 	conn->answer_bytes += bare->response_bytes;
 	bare->counts.requests++;
 }
@@ -224,7 +224,7 @@ static uint32_t gather(struct bare *bare, struct bare_conn *conn, const uint8_t 
 	conn->got += take;
 	if (conn->got == bare->request_bytes) {
 		conn->got = 0;
-		answer(bare, conn, conn->kept + ID_AT);
+		answer(bare, conn, conn->kept + FRAME_OFFSET_ID);
 	}
 	return take;
 }
@@ -242,7 +242,7 @@ static void take_bytes(struct bare *bare, struct bare_conn *conn, const uint8_t 
 		bytes -= took;
 	}
 	for (; bytes >= request_bytes; bytes -= request_bytes, from += request_bytes)
-		answer(bare, conn, from + ID_AT);
+		answer(bare, conn, from + FRAME_OFFSET_ID);
 	if (bytes > 0)
 		gather(bare, conn, from, bytes);
 	make_dirty(bare, conn);
@@ -424,7 +424,19 @@ static void make_answer(struct bare *bare)
 	};
 
 	frame_encode(bare->answer, &head);
-	memset(bare->answer + FRAME_HEAD_BYTES, HANDLER_FILL_BYTE, head.body_bytes);
+	memset(bare->answer + FRAME_HEAD_BYTES, FRAME_FILL_BYTE, head.body_bytes);
+}
+
+static int require_multishot(struct bare *bare, struct tp_error *error)
+{
+	struct ur_abilities abilities;
+
+	ur_abilities_of(&bare->queue, &abilities);
+	if (abilities.buffer_rings && abilities.multishot_recv)
+		return 0;
+	return tp_fail(error, -ENOTSUP,
+		       "uring: a bare echo receives by multishot into shared buffers, which this "
+		       "kernel lacks; use 6.0 or newer");
 }
 
 static int take_memory(struct bare *bare, const struct tp_config *config, struct tp_error *error)
@@ -440,8 +452,8 @@ static int take_memory(struct bare *bare, const struct tp_config *config, struct
 		code = ur_pool_create(&bare->pool, &bare->queue, buffers, bytes);
 	if (code < 0)
 		return tp_fail(error, code,
-			       "uring: no memory for a bare echo of %u connections and %u buffers, "
-			       "or a kernel without buffer rings (before 5.19)",
+			       "uring: no memory for a bare echo of %u connections and %u "
+			       "buffers",
 			       config->limits.conn_max, buffers);
 	return 0;
 }
@@ -491,6 +503,8 @@ static int bare_open(const struct bare_config *config, struct bare **bare_out,
 	list_init(&bare->dirty);
 	make_answer(bare);
 	code = ur_queue_open(&bare->queue, &uring_ops, config->transport, error);
+	if (code == 0)
+		code = require_multishot(bare, error);
 	if (code == 0)
 		code = take_memory(bare, config->transport, error);
 	if (code == 0)

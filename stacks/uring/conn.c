@@ -54,15 +54,33 @@ bool ur_conn_cancel(struct ur *ur, struct ur_conn *conn, enum ur_kind kind)
 	return true;
 }
 
-/* Asks the kernel to tell once when one of `events` (of poll(2)), or an error, is there. */
-static bool ask(struct ur *ur, struct ur_conn *conn, unsigned events, enum ur_kind kind)
+/* Asks the kernel to tell once when connecting has ended. */
+static bool await_connected(struct ur *ur, struct ur_conn *conn)
 {
 	struct io_uring_sqe *sqe = ur_conn_sqe(ur, conn);
 
 	if (!sqe)
 		return false;
-	io_uring_prep_poll_add(sqe, conn->fd, events);
-	ur_conn_queue(ur, conn, sqe, kind);
+	io_uring_prep_poll_add(sqe, conn->fd, POLLOUT);
+	ur_conn_queue(ur, conn, sqe, UR_CONNECT);
+	conn->connecting = true;
+	return true;
+}
+
+/*
+ * Has the kernel tell of errors while nothing is received, which would find them. It also tells of
+ * the peer's end, asked or not, so it is asked once for all: it tells of each change, and does not
+ * say again what it said.
+ */
+static bool watch(struct ur *ur, struct ur_conn *conn)
+{
+	struct io_uring_sqe *sqe = ur_conn_sqe(ur, conn);
+
+	if (!sqe)
+		return false;
+	io_uring_prep_poll_multishot(sqe, conn->fd, 0);
+	ur_conn_queue(ur, conn, sqe, UR_WATCH);
+	conn->watched = true;
 	return true;
 }
 
@@ -100,17 +118,11 @@ bool ur_conn_serve(struct ur *ur, struct ur_conn *conn)
 {
 	if (conn->state == UR_CLOSED)
 		return close_descriptor(ur, conn);
-	if (conn->state == UR_CONNECTING) {
-		conn->connecting = conn->connecting || ask(ur, conn, POLLOUT, UR_CONNECT);
-		return conn->connecting;
-	}
+	if (conn->state == UR_CONNECTING)
+		return conn->connecting || await_connected(ur, conn);
 	if (!ur_files_enter(ur, conn) || !ur_send_serve(ur, conn) || !ur_recv_serve(ur, conn))
 		return false;
-	if (conn->receiving == UR_RECV_IDLE && !conn->peer_ended && !conn->watched) {
-		conn->watched = ask(ur, conn, 0, UR_WATCH);
-		return conn->watched;
-	}
-	return true;
+	return conn->receiving != UR_RECV_IDLE || conn->watched || watch(ur, conn);
 }
 
 /* --- a connection's life --- */
@@ -232,15 +244,20 @@ void ur_conn_connected(struct ur *ur, struct ur_conn *conn, int result)
 }
 
 /*
- * A hang-up without an error is the peer's end, which is told in its place behind the bytes. The
- * kernel would say it again at once, so it is not asked again until something else is served.
+ * A hang-up without an error is the peer's end, which is told in its place behind the bytes. A
+ * receive in force finds an error itself, but one that is being stopped may miss it.
  */
-void ur_conn_watched(struct ur *ur, struct ur_conn *conn, int result)
+void ur_conn_watched(struct ur *ur, struct ur_conn *conn, const struct io_uring_cqe *cqe)
 {
 	int error_number;
 
-	conn->watched = false;
-	if (conn->state != UR_OPEN || conn->receiving != UR_RECV_IDLE || result < 0)
+	conn->watched = (cqe->flags & IORING_CQE_F_MORE) != 0;
+	if (conn->state != UR_OPEN)
+		return;
+	if (!conn->watched && (cqe->res >= 0 || cqe->res == -EINTR || cqe->res == -EAGAIN))
+		ur_conn_attend(ur, conn);
+	if (conn->receiving == UR_RECV_MULTISHOT || conn->receiving == UR_RECV_SINGLE ||
+	    cqe->res < 0 || !(cqe->res & (POLLERR | POLLHUP)))
 		return;
 	error_number = socket_error(conn->fd, &ur->counters.syscalls);
 	if (error_number)

@@ -52,9 +52,9 @@ enum ur_file {
 	UR_FILE_PLAIN, /* refused, or asked to leave */
 };
 
-/* What a completion is about. */
+/* What a completion is about; never 0, which is what a request says that was not filled in. */
 enum ur_kind {
-	UR_ACCEPT,
+	UR_ACCEPT = 1,
 	UR_CONNECT,
 	UR_RECV,
 	UR_SEND,

@@ -66,6 +66,7 @@ struct ur {
 	uint32_t chain_room;	     /* requests there must be room for when a chain begins */
 	struct ur_conn *last_sender; /* whose send is the last request queued */
 	struct io_uring_sqe *last_send;
+	uint64_t now_ns;   /* of the last turn; 0 before the first */
 	uint64_t requests; /* with the kernel or queued, of all connections and listeners */
 	struct list attend;
 	struct list lending;
@@ -140,7 +141,7 @@ void ur_conn_answered(struct ur *ur, struct ur_conn *conn);
 void ur_conn_connected(struct ur *ur, struct ur_conn *conn, int result);
 
 /* The kernel tells of an error, or of a hang-up, while nothing is received. */
-void ur_conn_watched(struct ur *ur, struct ur_conn *conn, int result);
+void ur_conn_watched(struct ur *ur, struct ur_conn *conn, const struct io_uring_cqe *cqe);
 
 /* What became of ending requests: their number, or a negative errno. */
 void ur_conn_cancelled(struct ur *ur, struct ur_conn *conn, int result);

@@ -141,7 +141,7 @@ static void conn_done(struct ur *ur, struct ur_conn *conn, enum ur_kind kind,
 		ur_send_done(ur, conn, cqe);
 		break;
 	case UR_WATCH:
-		ur_conn_watched(ur, conn, cqe->res);
+		ur_conn_watched(ur, conn, cqe);
 		break;
 	case UR_CANCEL:
 		ur_conn_cancelled(ur, conn, cqe->res);
@@ -231,15 +231,6 @@ static void ask_kernel(struct ur *ur, uint64_t wait_ns, struct tp_turn *turn)
 	ur->counters.wakeups += io_uring_cq_ready(&ur->queue.ring) > 0;
 }
 
-/* The time for listeners that rest; 0 spares the clock when none does. */
-static uint64_t accept_time(const struct ur *ur)
-{
-	for (unsigned i = 0; i < ur->listener_count; i++)
-		if (ur->listeners[i].resume_ns > 0)
-			return clock_now_ns();
-	return 0;
-}
-
 /* --- the turn --- */
 
 static unsigned fill_events(struct ur *ur, struct tp_event *events, unsigned room)
@@ -270,8 +261,9 @@ unsigned ur_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_t
 	send_marked(ur);
 	fold_unread(ur);
 	ur_serve_all(ur);
-	ur_accept_serve(ur, accept_time(ur));
+	ur_accept_serve(ur, ur->now_ns);
 	ask_kernel(ur, wait_ns, &turn);
+	ur->now_ns = turn.now_ns;
 	ur->last_sender = NULL;
 	ur_reap(ur, turn.now_ns);
 	count = fill_events(ur, events, room);

@@ -1,5 +1,6 @@
 #include "stacks/uring/probe.h"
 
+#include "dataplane/core/clock.h"
 #include "stacks/socket/socket.h"
 #include "stacks/uring/pool.h"
 #include "stacks/uring/uring.h"
@@ -30,20 +31,21 @@ static bool has_buffer_rings(struct ur_queue *queue)
  */
 static bool has_zero_copy_reports(struct ur_queue *queue)
 {
-	struct io_uring_sqe *sqe = io_uring_get_sqe(&queue->ring);
+	struct io_uring_sqe *sqe;
 	struct io_uring_cqe *cqe;
 	bool knows = false;
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
 		return false;
+	sqe = io_uring_get_sqe(&queue->ring);
 	io_uring_prep_send_zc(sqe, ends[0], "", 1, MSG_DONTWAIT, IORING_SEND_ZC_REPORT_USAGE);
 	io_uring_sqe_set_data64(sqe, UR_NOBODY);
-	if (io_uring_submit_and_wait(&queue->ring, 1) == 1)
-		while (io_uring_peek_cqe(&queue->ring, &cqe) == 0) {
-			knows = cqe->flags & IORING_CQE_F_NOTIF ? knows : cqe->res != -EINVAL;
-			io_uring_cqe_seen(&queue->ring, cqe);
-		}
+	ur_queue_enter(queue, CLOCK_SECOND_NS);
+	while (io_uring_peek_cqe(&queue->ring, &cqe) == 0) {
+		knows = cqe->flags & IORING_CQE_F_NOTIF ? knows : cqe->res != -EINVAL;
+		io_uring_cqe_seen(&queue->ring, cqe);
+	}
 	close(ends[0]);
 	close(ends[1]);
 	return knows;

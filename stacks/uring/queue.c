@@ -6,9 +6,20 @@
 #include <errno.h>
 #include <string.h>
 
+static int too_old(int code, struct tp_error *error)
+{
+	return tp_fail(error, code,
+		       "uring: this kernel's io_uring is too old; use 5.19 or newer, or the stack "
+		       "'epoll'");
+}
+
 int ur_queue_explain(int code, struct tp_error *error)
 {
 	const char *advice = "";
+
+	/* a ring's flags that the kernel does not know yet */
+	if (code == -EINVAL)
+		return too_old(code, error);
 
 	if (code == -EPERM)
 		advice = ": the host forbids io_uring; allow it with `sysctl "
@@ -118,10 +129,7 @@ int ur_queue_open(struct ur_queue *queue, const struct tp_ops *ops, const struct
 		return ur_queue_explain(code, error);
 	if ((queue->ring.features & needed) != needed) {
 		io_uring_queue_exit(&queue->ring);
-		return tp_fail(
-			error, -ENOTSUP,
-			"uring: this kernel's io_uring is too old; use 5.19 or newer, or the "
-			"stack 'epoll'");
+		return too_old(-ENOTSUP, error);
 	}
 	/*
 	 * Spares a look-up of the descriptor in each call; where the host lacks it, nothing else
@@ -140,14 +148,20 @@ void ur_queue_close(struct ur_queue *queue)
 
 /* --- the turn --- */
 
-/* Shows the kernel the requests filled in so far; how many it has not taken yet. */
+/*
+ * Shows the kernel the requests filled in so far; how many it has not taken yet. They stand in the
+ * order in which they are handed over, so that a ring without the array that could change it, which
+ * younger libraries ask for, needs nothing but the new end.
+ */
 static unsigned publish(struct io_uring *ring)
 {
+	bool has_array = !(ring->flags & IORING_SETUP_NO_SQARRAY);
 	struct io_uring_sq *sq = &ring->sq;
 	unsigned tail = *sq->ktail;
 
-	while (sq->sqe_head != sq->sqe_tail)
-		sq->array[tail++ & sq->ring_mask] = sq->sqe_head++ & sq->ring_mask;
+	for (; sq->sqe_head != sq->sqe_tail; sq->sqe_head++, tail++)
+		if (has_array)
+			sq->array[tail & sq->ring_mask] = sq->sqe_head & sq->ring_mask;
 	io_uring_smp_store_release(sq->ktail, tail);
 	return tail - io_uring_smp_load_acquire(sq->khead);
 }

@@ -23,6 +23,9 @@
 #ifndef IORING_NOTIF_USAGE_ZC_COPIED
 #define IORING_NOTIF_USAGE_ZC_COPIED (1U << 31)
 #endif
+#ifndef IORING_SETUP_NO_SQARRAY
+#define IORING_SETUP_NO_SQARRAY (1U << 16)
+#endif
 
 /* What the completion of a request carries back that nobody asks about. */
 #define UR_NOBODY UINT64_MAX

@@ -34,6 +34,11 @@ void ur_send_end_if_due(struct ur *ur, struct ur_conn *conn)
 
 /* --- queueing --- */
 
+static bool spares_copy(const struct ur *ur, const struct ur_conn *conn, uint32_t bytes)
+{
+	return bytes >= ur->zero_copy_bytes && conn->is_tcp;
+}
+
 /*
  * Prepares the sending of `bytes` that stand behind what is in flight. MSG_WAITALL lets the kernel
  * go on until all is sent, and break the chain if it cannot.
@@ -50,7 +55,7 @@ static void prepare(struct ur *ur, struct ur_conn *conn, struct io_uring_sqe *sq
 		conn->pieces[1] = (struct iovec){(void *)spans[1].base, spans[1].bytes};
 		conn->message = (struct msghdr){.msg_iov = conn->pieces, .msg_iovlen = 2};
 		io_uring_prep_sendmsg(sqe, conn->fd, &conn->message, (unsigned)flags);
-	} else if (bytes >= ur->zero_copy_bytes && conn->is_tcp) {
+	} else if (spares_copy(ur, conn, bytes)) {
 		io_uring_prep_send_zc(sqe, conn->fd, spans[0].base, bytes, flags,
 				      ur->reports_copies ? IORING_SEND_ZC_REPORT_USAGE : 0);
 		ur->details.zc_sends++;
@@ -68,7 +73,7 @@ static void queue_send(struct ur *ur, struct ur_conn *conn, struct io_uring_sqe 
 	conn->flight_bytes += bytes;
 	conn->flight_sends++;
 	ur->details.sends++;
-	ur->last_sender = conn;
+	ur->last_sender = spares_copy(ur, conn, bytes) ? NULL : conn;
 	ur->last_send = sqe;
 }
 
@@ -98,7 +103,9 @@ static void begin_chain(struct ur *ur, struct ur_conn *conn)
 
 /*
  * One more send in the chain, if the last request queued is this connection's and was not handed
- * over yet: then nothing can come between the two.
+ * over yet: then nothing can come between the two. A zero-copy send stands in no chain: where a
+ * chain breaks, the kernel's answer to such a link does not say whether another one follows that
+ * tells of its memory.
  */
 static void extend_chain(struct ur *ur, struct ur_conn *conn, uint32_t bytes)
 {
@@ -106,7 +113,7 @@ static void extend_chain(struct ur *ur, struct ur_conn *conn, uint32_t bytes)
 	struct io_uring_sqe *sqe;
 
 	if (ur->last_sender != conn || ur_queue_room(&ur->queue) == 0 ||
-	    ur_send_waiting(conn) != bytes)
+	    ur_send_waiting(conn) != bytes || spares_copy(ur, conn, bytes))
 		return;
 	sqe = io_uring_get_sqe(&ur->queue.ring);
 	before->flags |= IOSQE_IO_LINK;

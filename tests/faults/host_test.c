@@ -67,7 +67,7 @@ static void least_buffers_carry_the_script(void)
 	expect_script(FAULT_STACK ",recv-buffer=1", 10);
 }
 
-/* --- K1: at the limit of descriptors, in a process of its own --- */
+/* --- at the limit of descriptors, in a process of its own --- */
 
 enum { CLIENTS = 6, SPARE = 3, OUTAGE_MS = 700, ROOM = 16 };
 

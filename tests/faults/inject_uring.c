@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 /* The kernel's own, younger than some headers. */
-enum { NOP_INJECT_RESULT = 1 };
+enum { NOP_INJECT_RESULT = 1, SETUP_NO_SQARRAY = 1 << 16 };
 
 int __real_io_uring_queue_init_params(unsigned, struct io_uring *, struct io_uring_params *);
 int __wrap_io_uring_queue_init_params(unsigned, struct io_uring *, struct io_uring_params *);
@@ -145,6 +145,7 @@ static bool treat(struct io_uring_sqe *sqe)
 
 static void treat_all(unsigned index)
 {
+	bool has_array = !(rings[index].ring->flags & SETUP_NO_SQARRAY);
 	struct io_uring_sq *sq = &rings[index].ring->sq;
 	unsigned tail = *sq->ktail;
 	bool broken = false;
@@ -153,8 +154,8 @@ static void treat_all(unsigned index)
 	if ((int)(*sq->khead - rings[index].looked_at) > 0)
 		rings[index].looked_at = *sq->khead;
 	while (rings[index].looked_at != tail) {
-		unsigned place = sq->array[rings[index].looked_at++ & sq->ring_mask];
-		struct io_uring_sqe *sqe = &sq->sqes[place];
+		unsigned place = rings[index].looked_at++ & sq->ring_mask;
+		struct io_uring_sqe *sqe = &sq->sqes[has_array ? sq->array[place] : place];
 		bool linked = sqe->flags & IOSQE_IO_LINK;
 
 		if (broken) {

@@ -19,7 +19,7 @@
 enum { RUNS_MAX = 3000, NAME_BYTES = 160, ERRNO_END = 134 };
 
 /* Buffers that the large amounts do not fit. */
-static const char spec[] = FAULT_STACK ",send-buffer=8KiB,recv-buffer=16KiB";
+static const char spec[] = FAULT_STACK ",send-buffer=8KiB,recv-buffer=16KiB" FAULT_OPTIONS;
 
 /* What a failure may do to the run. */
 enum outcome {
@@ -214,7 +214,7 @@ static const char *judge(const struct row *row, const struct script_result *resu
 
 static void say_replay(const struct row *row, uint64_t nth)
 {
-	printf("# replay: sweep_%s --replay %s %s %llu", FAULT_STACK, inject_call_name(row->call),
+	printf("# replay: sweep_%s --replay %s %s %llu", FAULT_NAME, inject_call_name(row->call),
 	       error_name(row->error), (unsigned long long)nth);
 	if (row->every)
 		printf(" %llu", (unsigned long long)row->every);

@@ -1,4 +1,4 @@
-/* What hosts and peers do to a kernel-socket stack (faults K1, K2, K3, K5). */
+/* What hosts and peers do to a kernel-socket stack. */
 #include "dataplane/core/clock.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
@@ -16,7 +16,7 @@
 static struct bench bench;
 static uint8_t bytes[24000], back[24000];
 
-/* --- K1: no descriptor left --- */
+/* --- no descriptor left --- */
 
 /* Allows no descriptor more than there are; the limit before. */
 static struct rlimit forbid_descriptors(void)
@@ -77,7 +77,7 @@ static void connect_without_descriptors_says_so(void)
 	bench_close(&bench);
 }
 
-/* --- K2: tiny buffers --- */
+/* --- tiny buffers --- */
 
 /* With such buffers the kernel moves a piece and then waits for a timer, so the amount is small. */
 enum { TINY_BYTES = 24000 };
@@ -157,7 +157,7 @@ static void tiny_buffers_carry_all(void)
 	bench_close(&bench);
 }
 
-/* --- K3: the peer resets --- */
+/* --- the peer resets --- */
 
 /* Fills the kernel's memory and the ring with bytes that the peer does not read. */
 static void write_until_blocked(struct bench_conn *conn)
@@ -285,7 +285,7 @@ static void reset_shows_when_its_bytes_fill_the_ring(void)
 	bench_close(&bench);
 }
 
-/* --- K5: stale handles --- */
+/* --- stale handles --- */
 
 /* A copy of the descriptor keeps the closed socket alive, and in an epoll set. */
 static void events_of_a_former_owner_are_dropped(void)

@@ -114,7 +114,7 @@ static void expect_answer(int fd, uint64_t id, uint32_t response_bytes)
 					.flags = FRAME_START | FRAME_END,
 					.body_bytes = response_bytes - FRAME_HEAD_BYTES};
 
-	memset(wanted, HANDLER_FILL_BYTE, response_bytes);
+	memset(wanted, FRAME_FILL_BYTE, response_bytes);
 	frame_encode(wanted, &head);
 	CU_ASSERT_EQUAL(recv(fd, got, response_bytes, MSG_WAITALL), (ssize_t)response_bytes);
 	CU_ASSERT_EQUAL(memcmp(got, wanted, response_bytes), 0);

@@ -35,7 +35,7 @@ void rig_open(struct rig *rig, const struct rig_config *config)
 				       .worker = 3};
 
 	memset(rig, 0, sizeof(*rig));
-	memset(fill, HANDLER_FILL_BYTE, sizeof(fill));
+	memset(fill, FRAME_FILL_BYTE, sizeof(fill));
 	open_transport(rig, config);
 	CU_ASSERT_EQUAL_FATAL(bodies_create(&rig->bodies, config->request_bytes), 0);
 	rig->plan = (struct verify_plan){
@@ -156,7 +156,7 @@ size_t rig_response(const struct rig *rig, uint64_t id, uint8_t *to)
 	if (handler->kind == HANDLER_ECHO)
 		memcpy(to + FRAME_HEAD_BYTES, bodies_at(&rig->bodies, id), bytes);
 	else
-		memset(to + FRAME_HEAD_BYTES, HANDLER_FILL_BYTE, bytes);
+		memset(to + FRAME_HEAD_BYTES, FRAME_FILL_BYTE, bytes);
 	return FRAME_HEAD_BYTES + bytes;
 }
 

@@ -120,7 +120,7 @@ static void large_responses_are_whole(void)
 	CU_ASSERT_TRUE(exchange_large(end, request, sizeof(request), response, FRAME));
 	CU_ASSERT_EQUAL(bytes_get_le32(response), FRAME_LENGTH_MIN + BODY);
 	for (size_t i = FRAME_HEAD_BYTES; i < FRAME; i++)
-		right &= response[i] == HANDLER_FILL_BYTE;
+		right &= response[i] == FRAME_FILL_BYTE;
 	CU_ASSERT_TRUE(right);
 	bench_close(&bench);
 	free(response);
@@ -262,7 +262,7 @@ static void reader_that_never_reads_is_held(void)
 	unsigned sent = 0;
 	uint8_t body[1000];
 
-	memset(body, HANDLER_FILL_BYTE, sizeof(body));
+	memset(body, FRAME_FILL_BYTE, sizeof(body));
 	bench_open(&bench, &config, &limits);
 	greedy = bench_connect(&bench, 0);
 	other = bench_connect(&bench, 1);
@@ -349,7 +349,7 @@ static void expect_mixed(const char *delivery, unsigned writes)
 
 static void runs_are_answered_like_single_requests(void)
 {
-	CU_ASSERT_EQUAL(HANDLER_FILL_BYTE, 'Z');
+	CU_ASSERT_EQUAL(FRAME_FILL_BYTE, 'Z');
 	expect_mixed("immediate", MIXED);
 	expect_mixed("coalesce", 1);
 	expect_mixed("flush-at:60", 4); /* of three responses of 27 bytes */
@@ -403,7 +403,7 @@ static void answers_are_right_whatever_the_room(void)
 	uint8_t body[BODY];
 	struct bench_end *end;
 
-	memset(body, HANDLER_FILL_BYTE, sizeof(body));
+	memset(body, FRAME_FILL_BYTE, sizeof(body));
 	bench_open(&bench, &config, &limits);
 	end = bench_connect(&bench, 0);
 	srand(3);

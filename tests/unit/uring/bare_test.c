@@ -106,7 +106,7 @@ static void expect_answers(void)
 			 head.flags != (FRAME_START | FRAME_END) ||
 			 head.body_bytes != RESPONSE_BYTES - FRAME_HEAD_BYTES;
 		for (unsigned at = FRAME_HEAD_BYTES; at < RESPONSE_BYTES; at++)
-			wrong += span.base[at] != HANDLER_FILL_BYTE;
+			wrong += span.base[at] != FRAME_FILL_BYTE;
 	}
 	CU_ASSERT_EQUAL(wrong, 0);
 }

@@ -1,14 +1,17 @@
 /* What a host may forbid or lack, and what is said then. */
 #include "dataplane/core/clock.h"
+#include "stacks/bare.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,6 +84,11 @@ static void unknown_names_the_kernel(void)
 	expect_refusal(SYS_io_uring_setup, ENOSYS, "5.19");
 }
 
+static void unknown_flags_name_the_kernel(void)
+{
+	expect_refusal(SYS_io_uring_setup, EINVAL, "too old");
+}
+
 static void no_memory_names_the_limit(void)
 {
 	expect_refusal(SYS_io_uring_setup, ENOMEM, "ulimit -l");
@@ -91,36 +99,120 @@ static void no_descriptor_names_the_limit(void)
 	expect_refusal(SYS_io_uring_setup, EMFILE, "ulimit -n");
 }
 
-/*
- * Where nothing can be registered there are no shared buffers, and bytes still come: each into its
- * connection's own memory.
- */
-static void without_registration_it_still_works(void)
+/* The same for what holds although the call fails. */
+static void expect_although(unsigned number, unsigned error_number, bool (*holds)(void))
 {
-	struct bench_conn *conn;
-	uint8_t back[5];
 	int status = 0;
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		static struct bench bench;
-		int fd;
-
-		if (!forbid(SYS_io_uring_register, EINVAL))
+		if (!forbid(number, error_number))
 			_exit(FILTER_LACKS);
-		if (!bench_open_joined(&bench, &conn, &fd) || write(fd, "bytes", 5) != 5 ||
-		    !bench_until(&bench, conn, TP_READABLE) ||
-		    bench_read(&bench, conn, back, 5) != 5 || memcmp(back, "bytes", 5) != 0 ||
-		    bench_detail(&bench, "ring_receives") == 0)
-			_exit(1);
-		bench_close(&bench);
-		_exit(0);
+		_exit(holds() ? 0 : 1);
 	}
 	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == FILTER_LACKS) {
 		suite_skip("this host has no filters of system calls");
 		return;
 	}
+	CU_ASSERT_TRUE(WIFEXITED(status));
+	CU_ASSERT_EQUAL(WEXITSTATUS(status), 0);
+}
+
+static bool receives_into_its_own_ring(void)
+{
+	static struct bench bench;
+	struct bench_conn *conn;
+	uint8_t back[5];
+	int fd;
+
+	if (!bench_open_joined(&bench, &conn, &fd) || write(fd, "bytes", 5) != 5 ||
+	    !bench_until(&bench, conn, TP_READABLE) || bench_read(&bench, conn, back, 5) != 5 ||
+	    memcmp(back, "bytes", 5) != 0 || bench_detail(&bench, "ring_receives") == 0)
+		return false;
+	bench_close(&bench);
+	return true;
+}
+
+/*
+ * Where nothing can be registered there are no shared buffers, and bytes still come: each into its
+ * connection's own memory.
+ */
+static void without_registration_it_still_works(void)
+{
+	expect_although(SYS_io_uring_register, EINVAL, receives_into_its_own_ring);
+}
+
+static bool bare_echo_is_refused(void)
+{
+	const struct tp_addr addr = {.ip = INADDR_LOOPBACK};
+	const struct tp_config transport = {
+		.limits = {.conn_max = 4},
+		.device = "",
+		.cpu = -1,
+		.workers = 1,
+	};
+	const struct bare_config config = {
+		.transport = &transport,
+		.listen = &addr,
+		.request_bytes = 64,
+		.response_bytes = 64,
+	};
+	struct tp_error error = {{0}};
+	struct bare *bare;
+
+	return uring_bare_ops.open(&config, &bare, &error) == -ENOTSUP &&
+	       strstr(error.text, "multishot");
+}
+
+static void a_bare_echo_needs_shared_buffers(void)
+{
+	expect_although(SYS_io_uring_register, EINVAL, bare_echo_is_refused);
+}
+
+/* From here on so many more descriptors can be opened. */
+static void limit_descriptors(unsigned more)
+{
+	int lowest_free = dup(STDIN_FILENO);
+	struct rlimit limit;
+
+	close(lowest_free);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = (rlim_t)lowest_free + more;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Opens with descriptors for the ring and a listener, none to look with; whether all stays well. */
+static bool opens_without_spare_descriptors(void)
+{
+	static struct bench bench;
+	struct bench_conn *conn;
+	struct rlimit before;
+	int fd;
+
+	getrlimit(RLIMIT_NOFILE, &before);
+	limit_descriptors(2);
+	if (!bench_open(&bench, 4))
+		return false;
+	setrlimit(RLIMIT_NOFILE, &before);
+	bench_idle(&bench);
+	if (bench.conn_count > 0 || bench_counters(&bench).accepted > 0)
+		return false;
+	conn = bench_join(&bench, &fd);
+	if (write(fd, "bytes", 5) != 5 || !bench_until(&bench, conn, TP_READABLE))
+		return false;
+	bench_close(&bench);
+	return true;
+}
+
+static void nothing_is_accepted_that_nobody_dialled(void)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(opens_without_spare_descriptors() ? 0 : 1);
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
 	CU_ASSERT_TRUE(WIFEXITED(status));
 	CU_ASSERT_EQUAL(WEXITSTATUS(status), 0);
 }
@@ -168,10 +260,15 @@ static void awkward_options_are_refused_in_words(void)
 static const struct suite_test tests[] = {
 	{"a host that forbids io_uring is told which switch does", forbidden_names_the_switch},
 	{"a kernel without io_uring is told which has it", unknown_names_the_kernel},
+	{"a kernel that refuses each way to set rings up is called too old",
+	 unknown_flags_name_the_kernel},
 	{"rings without memory name the limit to raise", no_memory_names_the_limit},
 	{"rings without a descriptor name the limit to raise", no_descriptor_names_the_limit},
 	{"without shared buffers bytes come into each connection's memory",
 	 without_registration_it_still_works},
+	{"without shared buffers a bare echo says what it needs", a_bare_echo_needs_shared_buffers},
+	{"without a descriptor to spare it opens, and accepts nobody that did not dial",
+	 nothing_is_accepted_that_nobody_dialled},
 	{"a feature that lacks comes with what is done instead", what_lacks_is_named},
 	{"options that do not go here are refused in words", awkward_options_are_refused_in_words},
 };

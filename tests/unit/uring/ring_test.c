@@ -1,6 +1,7 @@
-/* Streams stay whole whatever happens in the rings between us and the kernel (fault K4). */
+/* Streams stay whole whatever happens in the rings between us and the kernel. */
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
+#include "stacks/uring/instance.h"
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
@@ -178,6 +179,44 @@ static void zero_copy_sends_deliver_exactly(void)
 	bench_close(&bench);
 }
 
+/* Turns until the kernel has answered all but the accept that stays in force. */
+static void expect_all_answered(void)
+{
+	uint64_t until_ns = clock_now_ns() + DEADLINE_NS;
+
+	do
+		bench_turn(&bench, CLOCK_MS_NS);
+	while (ur_of(bench.tp)->requests > 1 && clock_now_ns() < until_ns);
+	bench_idle(&bench);
+	CU_ASSERT_EQUAL(ur_of(bench.tp)->requests, 1);
+}
+
+/* The kernel answers a zero-copy send twice, also one that it never came to. */
+static void each_zero_copy_send_is_answered_in_full(void)
+{
+	if (!bench_open_with(&bench, 4, "zero-copy-bytes=1,send-buffer=1"))
+		return;
+	bench.peer_buffer_bytes = 1;
+	for (unsigned round = 0; round < 4; round++) {
+		int fd;
+		struct bench_conn *conn = bench_join(&bench, &fd);
+
+		for (unsigned turn = 0; turn < 8; turn++) {
+			for (unsigned i = 0; i < 16; i++)
+				bench_write(&bench, conn, bytes, 250);
+			bench_turn(&bench, 0);
+		}
+		if (round % 2 == 0)
+			tp_abort(bench.tp, conn->conn);
+		bench_reset(fd);
+		bench_expect_closed(&bench, conn, round % 2 == 0 ? TP_ABORTED : TP_RESET);
+		expect_all_answered();
+	}
+	CU_ASSERT_TRUE(bench_detail(&bench, "zc_sends") > 0);
+	CU_ASSERT_EQUAL(bench_detail(&bench, "chained_sends"), 0);
+	bench_close(&bench);
+}
+
 /* A connection whose peer and kernel take in very little. */
 static void chains_keep_order_through_a_tiny_window(void)
 {
@@ -316,6 +355,59 @@ static void a_stalled_reader_leaves_the_buffers_to_others(void)
 	bench_close(&bench);
 }
 
+/* The peer ends behind more bytes than are read, and our side has ended already. */
+static void an_end_behind_unread_bytes_lets_the_worker_sleep(void)
+{
+	struct tp_counters before, after;
+	struct bench_conn *conn;
+	size_t received = 0;
+	int fd;
+
+	if (!bench_open_joined(&bench, &conn, &fd))
+		return;
+	tp_finish(bench.tp, conn->conn);
+	CU_ASSERT_EQUAL(recv(fd, back, 1, 0), 0);
+	memset(bytes, 'x', sizeof(bytes));
+	CU_ASSERT_EQUAL(send(fd, bytes, 10000, 0), 10000);
+	bench_idle(&bench);
+	CU_ASSERT_EQUAL(send(fd, bytes, 10000, 0), 10000);
+	shutdown(fd, SHUT_WR);
+	bench_idle(&bench);
+	CU_ASSERT_FALSE(conn->bits & TP_FINISHED);
+	before = bench_counters(&bench);
+	for (unsigned i = 0; i < 50; i++)
+		bench_turn(&bench, CLOCK_MS_NS);
+	after = bench_counters(&bench);
+	CU_ASSERT_TRUE(after.waits - before.waits >= 48);
+	CU_ASSERT_TRUE(after.wakeups - before.wakeups <= 2);
+	/* all that is there each turn, for with the end nothing is kept */
+	for (unsigned i = 0; i < 1000 && received < 20000; i++) {
+		for (size_t step = 1; step > 0; received += step)
+			step = bench_read(&bench, conn, back, sizeof(back));
+		bench_turn(&bench, CLOCK_MS_NS);
+	}
+	CU_ASSERT_EQUAL(received, 20000);
+	bench_expect_closed(&bench, conn, TP_DONE);
+	close(fd);
+	bench_close(&bench);
+}
+
+static void a_reset_behind_the_peers_end_is_told(void)
+{
+	struct bench_conn *conn;
+	int fd;
+
+	if (!bench_open_joined(&bench, &conn, &fd))
+		return;
+	shutdown(fd, SHUT_WR);
+	CU_ASSERT_TRUE(bench_until(&bench, conn, TP_FINISHED));
+	bench_idle(&bench);
+	bench_reset(fd);
+	bench_expect_closed(&bench, conn, TP_RESET);
+	CU_ASSERT_EQUAL(conn->closed, 1);
+	bench_close(&bench);
+}
+
 static void small_pieces_are_lent_in_few_spans(void)
 {
 	struct span spans[LIMIT_SPANS];
@@ -427,6 +519,8 @@ static const struct suite_test tests[] = {
 	{"without deferred work nothing is missed", completions_at_any_call_carry_all},
 	{"a thread of the kernel's takes in requests as they come", the_kernels_thread_carries_all},
 	{"zero-copy sends deliver what stood in their memory", zero_copy_sends_deliver_exactly},
+	{"zero-copy sends that are broken off are answered in full, each once",
+	 each_zero_copy_send_is_answered_in_full},
 	{"chains of sends keep their order through a tiny window",
 	 chains_keep_order_through_a_tiny_window},
 	{"the writes of one turn are as many sends in one system call",
@@ -434,6 +528,10 @@ static const struct suite_test tests[] = {
 	{"spinning while nothing happens makes no system call", spinning_idle_makes_no_call},
 	{"a reader that stalls leaves the shared buffers to others",
 	 a_stalled_reader_leaves_the_buffers_to_others},
+	{"the peer's end behind unread bytes lets the worker sleep",
+	 an_end_behind_unread_bytes_lets_the_worker_sleep},
+	{"a reset behind the peer's end is told although nothing is sent",
+	 a_reset_behind_the_peers_end_is_told},
 	{"bytes in many small buffers are lent in few spans", small_pieces_are_lent_in_few_spans},
 	{"a multishot accept that ended is asked for again", accepting_is_asked_for_again},
 	{"completions for an ended connection do not reach the next one",
