@@ -193,17 +193,26 @@ static void serve(struct bare *bare, struct bare_conn *conn, uint32_t events)
 
 /* --- the turn --- */
 
-/* Asks the kernel; whole milliseconds are slept, rounded down to keep within the bound. */
+static int call_kernel(struct bare *bare, int timeout_ms)
+{
+	bare->counters.syscalls++;
+	return epoll_wait(bare->epoll_fd, bare->events, LIMIT_TURN_EVENTS, timeout_ms);
+}
+
+/*
+ * Asks the kernel, and sleeps if it has nothing: whole milliseconds, rounded down to keep within
+ * the bound. A call that finds something is no wait, so the two are apart.
+ */
 static unsigned ask_kernel(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn)
 {
 	uint64_t wait_ms = wait_ns / CLOCK_MS_NS;
-	uint64_t before_ns = wait_ms ? clock_now_ns() : 0;
-	int timeout = wait_ms > INT_MAX ? INT_MAX : (int)wait_ms;
-	int count = epoll_wait(bare->epoll_fd, bare->events, LIMIT_TURN_EVENTS, timeout);
+	int count = call_kernel(bare, 0);
+	uint64_t before_ns = clock_now_ns();
 
-	bare->counters.syscalls++;
-	turn->now_ns = clock_now_ns();
-	if (wait_ms) {
+	turn->now_ns = before_ns;
+	if (count == 0 && wait_ms > 0) {
+		count = call_kernel(bare, wait_ms > INT_MAX ? INT_MAX : (int)wait_ms);
+		turn->now_ns = clock_now_ns();
 		turn->waited_ns = turn->now_ns - before_ns;
 		bare->counters.waits++;
 		bare->counters.wait_ns += turn->waited_ns;

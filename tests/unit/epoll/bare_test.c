@@ -286,6 +286,31 @@ static void idle_turn_sleeps_no_longer_than_told(void)
 	epoll_bare_ops.close(bare);
 }
 
+static void request_at_hand_is_no_wait(void)
+{
+	struct tp_counters before, after;
+	uint8_t request[REQUEST_BYTES];
+	int fd;
+
+	if (!open_bare(1, RESPONSE_BYTES))
+		return;
+	fd = join(1);
+	write_request(request, 5);
+	counts(&before);
+	send_all(fd, request, sizeof(request));
+	epoll_bare_ops.turn(bare, 5 * CLOCK_SECOND_NS, &turn);
+	CU_ASSERT_TRUE(turn.moved);
+	CU_ASSERT_EQUAL(turn.waited_ns, 0);
+	CU_ASSERT_EQUAL(counts(&after).requests, 1);
+	CU_ASSERT_EQUAL(after.waits, before.waits);
+	CU_ASSERT_EQUAL(after.wakeups, before.wakeups);
+	CU_ASSERT_EQUAL(after.wait_ns, before.wait_ns);
+	/* a look, a receive, a send */
+	CU_ASSERT_EQUAL(after.syscalls - before.syscalls, 3);
+	close(fd);
+	epoll_bare_ops.close(bare);
+}
+
 static void nothing_stays_open(void)
 {
 	unsigned before = bench_fds_open();
@@ -340,6 +365,7 @@ static const struct suite_test tests[] = {
 	{"a connection too many is reset, and a place left is used again", places_are_used_again},
 	{"an idle turn sleeps only if it may, and counts that",
 	 idle_turn_sleeps_no_longer_than_told},
+	{"a turn that finds a request does not count a wait", request_at_hand_is_no_wait},
 	{"closing leaves no descriptor open", nothing_stays_open},
 	{"sizes that no frame or chunk has are refused", sizes_out_of_bounds_are_refused},
 	{"an occupied address is refused", occupied_address_is_refused},
