@@ -110,7 +110,7 @@ static void naps_are_bounded(void)
 		CU_ASSERT_TRUE(naps > 1 && turn.waited_ns > wait_ns / 2);
 		/* the look at the link cuts one short each millisecond */
 		CU_ASSERT_TRUE(naps <= wait_ns / lengths_ns[i] + wait_ns / CLOCK_MS_NS + 2);
-		CU_ASSERT_EQUAL(detail_of(server, "interrupts"), 0);
+		CU_ASSERT_EQUAL(detail_of(server, "descriptor_sleeps"), 0);
 		dpdk_ops.close(client);
 		dpdk_ops.close(server);
 	}
