@@ -1,6 +1,7 @@
 #include "stacks/dpdk/doze.h"
 
 #include "dataplane/core/clock.h"
+#include "stacks/dpdk/descriptor.h"
 #include "stacks/dpdk/xdp.h"
 
 #include <linux/if_packet.h>
@@ -11,22 +12,24 @@
 #include <sys/socket.h>
 #include <time.h>
 
-enum { DOZE_FD_MAX = 1024 }; /* file descriptors among which the driver's is sought */
+/* Whether `fd` is a packet socket of the interface whose index is `wanted`. */
+static bool is_packet_socket(int fd, const void *wanted)
+{
+	struct sockaddr_ll bound = {0};
+	socklen_t bytes = sizeof(bound);
+
+	return getsockname(fd, (struct sockaddr *)&bound, &bytes) == 0 &&
+	       bound.sll_family == AF_PACKET && bound.sll_ifindex == *(const int *)wanted;
+}
 
 /* The packet socket that the driver has of the interface `name`; -1 if none is found. */
 static int find_packet_socket(const char *name)
 {
 	int interface = (int)if_nametoindex(name);
+	int fd;
 
-	for (int fd = 0; fd < DOZE_FD_MAX; fd++) {
-		struct sockaddr_ll bound = {0};
-		socklen_t bytes = sizeof(bound);
-
-		if (getsockname(fd, (struct sockaddr *)&bound, &bytes) == 0 &&
-		    bound.sll_family == AF_PACKET && bound.sll_ifindex == interface)
-			return fd;
-	}
-	return -1;
+	descriptor_find(is_packet_socket, &interface, &fd);
+	return fd;
 }
 
 void doze_init(struct doze *doze, const struct device *device, uint16_t port)
@@ -65,7 +68,7 @@ void doze_sleep(struct doze *doze, uint64_t bound_ns, bool only_nap)
 		nap(doze, bound_ns);
 		return;
 	}
-	doze->interrupts++;
+	doze->descriptor_sleeps++;
 	/* an interface that is gone is no reason to run in circles until that is noticed */
 	if (ppoll(&watch, 1, &time, NULL) > 0 && !(watch.revents & POLLIN))
 		nap(doze, bound_ns);

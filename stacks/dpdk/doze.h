@@ -20,10 +20,10 @@
 #include <stdint.h>
 
 struct doze {
-	int fd;		     /* readable while a frame waits (the driver's, lent); -1: none */
-	uint64_t nap_ns;     /* longest sleep without one */
-	uint64_t naps;	     /* sleeps on the clock alone */
-	uint64_t interrupts; /* sleeps on the descriptor */
+	int fd;		 /* readable while a frame waits (the driver's, lent); -1: none */
+	uint64_t nap_ns; /* longest sleep without one */
+	uint64_t naps;	 /* sleeps on the clock alone */
+	uint64_t descriptor_sleeps; /* on the descriptor, whatever ended them */
 };
 
 /*

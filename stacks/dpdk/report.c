@@ -66,7 +66,7 @@ unsigned dpdk_details(const struct tp *tp, struct tp_detail *details_out, unsign
 		{"port_oversized_in", port->oversized_in, TP_DETAIL_COUNT},
 		{"port_given_up", port->given_up, TP_DETAIL_COUNT},
 		{"naps", dpdk->port->doze.naps, TP_DETAIL_COUNT},
-		{"interrupts", dpdk->port->doze.interrupts, TP_DETAIL_COUNT},
+		{"descriptor_sleeps", dpdk->port->doze.descriptor_sleeps, TP_DETAIL_COUNT},
 		{"link_ups", dpdk->port->link.ups, TP_DETAIL_COUNT},
 		{"link_downs", dpdk->port->link.downs, TP_DETAIL_COUNT},
 	};

@@ -1,5 +1,7 @@
 #include "stacks/dpdk/xdp.h"
 
+#include "stacks/dpdk/descriptor.h"
+
 #include <dlfcn.h>
 #include <linux/if_link.h>
 #include <linux/if_xdp.h>
@@ -10,10 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum {
-	XDP_FD_MAX = 1024,    /* file descriptors among which the driver's is sought */
-	ANSWER_BYTES = 16384, /* of what the kernel says about one interface */
-};
+enum { ANSWER_BYTES = 16384 }; /* of what the kernel says about one interface */
 
 /* Calls `name`(NULL) in a library that the driver has loaded: its printer is to be none. */
 static void silence(const char *library, const char *name)
@@ -36,21 +35,20 @@ void xdp_prepare(void)
 	setenv("LIBXDP_SKIP_DISPATCHER", "1", 0);
 }
 
+static bool is_xdp_socket(int fd, const void *wanted)
+{
+	int domain = 0;
+	socklen_t bytes = sizeof(domain);
+
+	(void)wanted;
+	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 && domain == AF_XDP;
+}
+
 int xdp_find_socket(void)
 {
-	int found = -1;
+	int fd;
 
-	for (int fd = 0; fd < XDP_FD_MAX; fd++) {
-		int domain = 0;
-		socklen_t bytes = sizeof(domain);
-
-		if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) < 0 || domain != AF_XDP)
-			continue;
-		if (found >= 0)
-			return -1;
-		found = fd;
-	}
-	return found;
+	return descriptor_find(is_xdp_socket, NULL, &fd) == 1 ? fd : -1;
 }
 
 /* The attribute `type` among `bytes` of them; NULL if it is not there. */

@@ -2,7 +2,8 @@
  * The bare echo over epoll. One receive and one send buffer serve all connections, so both stay in
  * the nearest cache; a connection keeps no more than how far into a request it is, and the
  * beginning of that request if it came in pieces. The send buffer holds answers from the start, and
- * only their ids are written.
+ * only their ids are written. What the kernel does not take of them stays in a block of memory that
+ * the connection has until then, and meanwhile nothing is received from it.
  */
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
@@ -23,12 +24,15 @@
 enum {
 	BUFFER_BYTES = 64 * 1024, /* of each direction */
 	ID_END = FRAME_OFFSET_ID + sizeof(uint64_t),
+	EVENTS = EPOLLIN | EPOLLRDHUP,
 };
 
 struct bare_conn {
 	int fd;		      /* -1 once closed */
 	uint32_t begun_bytes; /* of a request that is not whole yet */
 	uint8_t begun[ID_END];
+	uint32_t rest_bytes; /* of answers that the kernel has not taken */
+	uint8_t *rest;	     /* where those are: the end of a block; NULL if there are none */
 };
 
 struct bare {
@@ -40,6 +44,7 @@ struct bare {
 	uint32_t response_bytes;
 	uint32_t receive_bytes; /* the answers to so many received bytes fit the send buffer */
 	struct slab conns;
+	struct slab rests; /* a block for each connection; memory is touched by those in use */
 	struct socket_settings settings;
 	struct tp_addr listen;
 	struct bare_counts counts;
@@ -51,8 +56,19 @@ struct bare {
 
 /* --- connections --- */
 
+static void release_rest(struct bare *bare, struct bare_conn *conn)
+{
+	if (!conn->rest)
+		return;
+	conn->rest += conn->rest_bytes; /* the block's end */
+	slab_release(&bare->rests, conn->rest - BUFFER_BYTES);
+	conn->rest = NULL;
+	conn->rest_bytes = 0;
+}
+
 static void close_conn(struct bare *bare, struct bare_conn *conn)
 {
+	release_rest(bare, conn);
 	socket_shut(conn->fd, &bare->counters.syscalls);
 	conn->fd = -1;
 	bare->counters.closed++;
@@ -61,10 +77,19 @@ static void close_conn(struct bare *bare, struct bare_conn *conn)
 
 static int watch(struct bare *bare, int fd, uint32_t events, void *tag)
 {
-	struct epoll_event event = {.events = events, .data.ptr = tag};
+	struct epoll_event event = {.events = events | EPOLLET, .data.ptr = tag};
 
 	bare->counters.syscalls++;
 	return epoll_ctl(bare->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
+}
+
+/* Asks for other events; those that stand already are reported anew. */
+static bool rewatch(struct bare *bare, struct bare_conn *conn, uint32_t events)
+{
+	struct epoll_event event = {.events = events | EPOLLET, .data.ptr = conn};
+
+	bare->counters.syscalls++;
+	return epoll_ctl(bare->epoll_fd, EPOLL_CTL_MOD, conn->fd, &event) == 0;
 }
 
 static void take_accepted(struct bare *bare, int fd)
@@ -80,7 +105,7 @@ static void take_accepted(struct bare *bare, int fd)
 	socket_adopt(fd, &bare->listen, &bare->settings, &bare->counters.syscalls);
 	bare->counters.accepted++;
 	bare->counts.connections++;
-	if (watch(bare, fd, EPOLLIN | EPOLLRDHUP | EPOLLET, conn) < 0)
+	if (watch(bare, fd, EVENTS, conn) < 0)
 		close_conn(bare, conn);
 }
 
@@ -145,18 +170,59 @@ static uint32_t answer_all(struct bare *bare, struct bare_conn *conn, uint32_t b
 	return count;
 }
 
-/* Sends answers; false if the kernel did not take all, which no peer that reads brings about. */
-static bool send_answers(struct bare *bare, const struct bare_conn *conn, uint32_t count)
+/* How many bytes the kernel took; -1 if the connection is broken. */
+static ssize_t send_bytes(struct bare *bare, const struct bare_conn *conn, const uint8_t *from,
+			  uint32_t bytes)
 {
-	uint32_t bytes = count * bare->response_bytes;
-	ssize_t sent = send(conn->fd, bare->answers, bytes, MSG_NOSIGNAL);
+	ssize_t sent = send(conn->fd, from, bytes, MSG_NOSIGNAL);
 
 	bare->counters.syscalls++;
+	return sent < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : sent;
+}
+
+/* Keeps the last `bytes` of the answers to be sent when there is room. */
+static bool keep_rest(struct bare *bare, struct bare_conn *conn, const uint8_t *from,
+		      uint32_t bytes)
+{
+	uint8_t *block = slab_acquire(&bare->rests);
+
+	if (!block)
+		return false;
+	conn->rest = block + BUFFER_BYTES - bytes;
+	conn->rest_bytes = bytes;
+	memcpy(conn->rest, from, bytes);
+	return rewatch(bare, conn, EVENTS | EPOLLOUT);
+}
+
+/* Sends the rest; once it is gone, events tell of what has come meanwhile. False if broken. */
+static bool send_rest(struct bare *bare, struct bare_conn *conn)
+{
+	ssize_t sent = send_bytes(bare, conn, conn->rest, conn->rest_bytes);
+
+	if (sent < 0)
+		return false;
+	bare->moved |= sent > 0;
+	conn->rest += sent;
+	conn->rest_bytes -= (uint32_t)sent;
+	if (conn->rest_bytes > 0)
+		return true;
+	release_rest(bare, conn);
+	return rewatch(bare, conn, EVENTS);
+}
+
+/* Sends answers, or keeps what the kernel does not take; false if the connection is broken. */
+static bool send_answers(struct bare *bare, struct bare_conn *conn, uint32_t count)
+{
+	uint32_t bytes = count * bare->response_bytes;
+	ssize_t sent = send_bytes(bare, conn, bare->answers, bytes);
+
 	bare->counters.writes++;
 	bare->counters.written_bytes += bytes;
 	if (bytes > bare->counters.largest_write_bytes)
 		bare->counters.largest_write_bytes = bytes;
-	return sent == (ssize_t)bytes;
+	if (sent < 0 || sent == (ssize_t)bytes)
+		return sent >= 0;
+	return keep_rest(bare, conn, bare->answers + sent, bytes - (uint32_t)sent);
 }
 
 /* Receives once and answers. Whether more may be there to receive. */
@@ -180,7 +246,7 @@ static bool serve_once(struct bare *bare, struct bare_conn *conn, bool ending)
 		close_conn(bare, conn);
 		return false;
 	}
-	return ending || (uint32_t)bytes == bare->receive_bytes;
+	return !conn->rest && (ending || (uint32_t)bytes == bare->receive_bytes);
 }
 
 /* Less than asked for is all there is, unless the peer's end stands behind it. */
@@ -188,23 +254,38 @@ static void serve(struct bare *bare, struct bare_conn *conn, uint32_t events)
 {
 	bool ending = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
 
+	if (conn->rest) {
+		if (!send_rest(bare, conn))
+			close_conn(bare, conn);
+		return;
+	}
 	while (serve_once(bare, conn, ending))
 		;
 }
 
 /* --- the turn --- */
 
-/* Asks the kernel; whole milliseconds are slept, rounded down to keep within the bound. */
+static int call_kernel(struct bare *bare, int timeout_ms)
+{
+	bare->counters.syscalls++;
+	return epoll_wait(bare->epoll_fd, bare->events, LIMIT_TURN_EVENTS, timeout_ms);
+}
+
+/*
+ * Asks the kernel, and sleeps if it has nothing: whole milliseconds, rounded down to keep within
+ * the bound. A call that finds something is no wait, so the two are apart.
+ */
 static unsigned ask_kernel(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn)
 {
 	uint64_t longest_ns = bare->resume_ns ? SOCKET_ACCEPT_PAUSE_NS : INT_MAX * CLOCK_MS_NS;
 	uint64_t wait_ms = (wait_ns < longest_ns ? wait_ns : longest_ns) / CLOCK_MS_NS;
-	uint64_t before_ns = wait_ms ? clock_now_ns() : 0;
-	int count = epoll_wait(bare->epoll_fd, bare->events, LIMIT_TURN_EVENTS, (int)wait_ms);
+	int count = call_kernel(bare, 0);
+	uint64_t before_ns = clock_now_ns();
 
-	bare->counters.syscalls++;
-	turn->now_ns = clock_now_ns();
-	if (wait_ms) {
+	turn->now_ns = before_ns;
+	if (count == 0 && wait_ms > 0) {
+		count = call_kernel(bare, (int)wait_ms);
+		turn->now_ns = clock_now_ns();
 		turn->waited_ns = turn->now_ns - before_ns;
 		bare->counters.waits++;
 		bare->counters.wait_ns += turn->waited_ns;
@@ -288,6 +369,10 @@ static int begin(struct bare *bare, uint32_t conn_max, struct tp_error *error)
 
 	if (code < 0)
 		return tp_fail(error, code, "epoll: no memory for %u connections", conn_max);
+	code = slab_create(&bare->rests, conn_max, BUFFER_BYTES);
+	if (code < 0)
+		return tp_fail(error, code, "epoll: no memory for %u connections' answers",
+			       conn_max);
 	bare->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	bare->counters.syscalls++;
 	if (bare->epoll_fd < 0)
@@ -297,7 +382,7 @@ static int begin(struct bare *bare, uint32_t conn_max, struct tp_error *error)
 	if (code < 0)
 		return code;
 	bare->listen_fd = code;
-	code = watch(bare, bare->listen_fd, EPOLLIN | EPOLLET, NULL);
+	code = watch(bare, bare->listen_fd, EPOLLIN, NULL);
 	if (code < 0)
 		return tp_fail(error, code, "epoll: cannot watch a listener: %s", strerror(-code));
 	return 0;
@@ -312,6 +397,7 @@ static void bare_close(struct bare *bare)
 
 		if (conn->fd < 0)
 			continue;
+		release_rest(bare, conn);
 		socket_reset(conn->fd, calls);
 		slab_release(&bare->conns, conn);
 	}
@@ -319,6 +405,7 @@ static void bare_close(struct bare *bare)
 		socket_unlisten(bare->listen_fd, &bare->listen, &bare->settings, calls);
 	if (bare->epoll_fd >= 0)
 		socket_shut(bare->epoll_fd, calls);
+	slab_destroy(&bare->rests);
 	slab_destroy(&bare->conns);
 	free(bare);
 }

@@ -54,6 +54,7 @@ static int wait_ms(uint64_t wait_ns)
 	return wait_ns == TP_WAIT_FOREVER ? -1 : ms > INT32_MAX ? INT32_MAX : (int)ms;
 }
 
+/* Up to `wait_ns`, which an event or a signal ends; what epoll_wait returns. */
 static int sleep_in_kernel(struct ep *ep, uint64_t wait_ns)
 {
 	struct timespec timeout = {
@@ -77,26 +78,43 @@ static int sleep_in_kernel(struct ep *ep, uint64_t wait_ns)
 	return count;
 }
 
-/* Asks the kernel once, sleeping only if nothing is at hand; the number of its events. */
+static int look_in_kernel(struct ep *ep)
+{
+	ep->counters.syscalls++;
+	return epoll_wait(ep->epoll_fd, ep->kernel_events, LIMIT_TURN_EVENTS, 0);
+}
+
+/* Sleeps, and counts that. The time is looked at anew. */
+static int wait_in_kernel(struct ep *ep, uint64_t wait_ns, struct tp_turn *turn)
+{
+	uint64_t before_ns = turn->now_ns;
+	int count;
+
+	wait_ns = wait_until_resume(ep, wait_ns, before_ns);
+	if (wait_ns == 0)
+		return 0;
+	count = sleep_in_kernel(ep, wait_ns);
+	turn->now_ns = clock_now_ns();
+	turn->waited_ns = turn->now_ns - before_ns;
+	ep->counters.waits++;
+	ep->counters.wait_ns += turn->waited_ns;
+	ep->counters.wakeups += count > 0;
+	return count;
+}
+
+/*
+ * Asks the kernel, sleeping only if nothing is at hand; the number of its events. It is asked
+ * without sleeping first, since a call that may sleep does not tell whether it did: the counters
+ * would take time at work for time asleep. That costs a call in those turns alone that then sleep.
+ */
 static unsigned ask_kernel(struct ep *ep, uint64_t wait_ns, struct tp_turn *turn)
 {
 	bool at_hand = !list_empty(&ep->ready) || !list_empty(&ep->pending) || accept_at_hand(ep);
-	uint64_t before_ns;
-	int count;
+	int count = look_in_kernel(ep);
 
-	if (wait_ns == 0 || at_hand) {
-		ep->counters.syscalls++;
-		count = epoll_wait(ep->epoll_fd, ep->kernel_events, LIMIT_TURN_EVENTS, 0);
-		turn->now_ns = clock_now_ns();
-	} else {
-		before_ns = clock_now_ns();
-		count = sleep_in_kernel(ep, wait_until_resume(ep, wait_ns, before_ns));
-		turn->now_ns = clock_now_ns();
-		turn->waited_ns = turn->now_ns - before_ns;
-		ep->counters.waits++;
-		ep->counters.wait_ns += turn->waited_ns;
-		ep->counters.wakeups += count > 0;
-	}
+	turn->now_ns = clock_now_ns();
+	if (count == 0 && wait_ns > 0 && !at_hand)
+		count = wait_in_kernel(ep, wait_ns, turn);
 	return count < 0 ? 0 : (unsigned)count; /* a signal: the caller's loop looks at it */
 }
 

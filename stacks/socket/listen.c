@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { CHECKS_MAX = 8 }; /* of whether an address is free, while nobody is found that has it */
+
 static int fail_occupied(const struct tp_addr *addr, struct tp_error *error)
 {
 	char text[TP_ADDR_TEXT];
@@ -88,14 +90,20 @@ static int bind_socket(const struct tp_addr *addr, bool share, uint64_t *calls)
  * would let a second program of the same user join in and take half the connections. Workers that
  * test and take it at the same moment do not disturb each other: while nobody listens, sockets with
  * SO_REUSEADDR may be bound side by side.
+ *
+ * The holder may be gone before it is looked for, and the kernel's table may skip a socket while
+ * others come and go. So who finds none tries again before it believes in a stranger.
  */
 static int check_exclusive(const struct tp_addr *addr, uint64_t *calls)
 {
-	int fd = bind_socket(addr, false, calls);
 	struct holder holder;
+	int fd = -EADDRINUSE;
 
-	if (fd == -EADDRINUSE && holder_find(addr, &holder) == 0 && holder.pid == getpid())
-		return 0;
+	for (unsigned i = 0; i < CHECKS_MAX && fd == -EADDRINUSE; i++) {
+		fd = bind_socket(addr, false, calls);
+		if (fd == -EADDRINUSE && holder_find(addr, &holder) == 0)
+			return holder.pid == getpid() ? 0 : fd;
+	}
 	if (fd < 0)
 		return fd;
 	socket_shut(fd, calls);

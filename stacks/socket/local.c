@@ -4,13 +4,16 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 /* --- the files that are ours --- */
 
@@ -159,6 +162,39 @@ static int replace_stale(const struct tp_addr *addr, uint64_t *calls, struct tp_
 	return 0;
 }
 
+/* --- one start at a time --- */
+
+enum { LOCK_TRIES = 2000, LOCK_PAUSE_NS = 1000 * 1000 };
+
+/*
+ * Locks the folder of the path, for as long as it takes to look at a file, replace it and listen:
+ * of two starts that find a file stale, the second would else remove what the first has put there.
+ * The folder serves since a lock file of its own would stay behind. The descriptor, to be closed;
+ * or -EWOULDBLOCK if somebody keeps it locked, or another negative errno if it cannot be.
+ */
+static int lock_folder(const struct tp_addr *addr, uint64_t *calls)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+	char path[sizeof(addr->path)];
+	int fd, code = -EWOULDBLOCK;
+
+	memcpy(path, addr->path, sizeof(path));
+	fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	++*calls;
+	if (fd < 0)
+		return -errno;
+	for (unsigned i = 0; i < LOCK_TRIES && code == -EWOULDBLOCK; i++) {
+		if (i > 0)
+			nanosleep(&pause, NULL);
+		code = flock(fd, LOCK_EX | LOCK_NB) < 0 ? -errno : 0;
+		++*calls;
+	}
+	if (code == 0)
+		return fd;
+	socket_shut(fd, calls);
+	return code;
+}
+
 /* --- making and sharing a listener --- */
 
 static int fail_local(const struct tp_addr *addr, int code, struct tp_error *error)
@@ -274,7 +310,19 @@ static int share_listener(const struct tp_addr *addr, const struct socket_settin
 int local_listen(const struct tp_addr *addr, const struct socket_settings *settings,
 		 uint64_t *calls, struct tp_error *error)
 {
+	int folder, fd;
+
 	if (settings->worker > 0)
 		return share_listener(addr, settings, calls, error);
-	return make_listener(addr, settings, calls, error);
+	folder = lock_folder(addr, calls);
+	if (folder == -EWOULDBLOCK)
+		return tp_fail(error, -EBUSY,
+			       "cannot listen on unix:%s: another program keeps its folder locked; "
+			       "take another path",
+			       addr->path);
+	/* a folder that cannot be locked (not there, not readable) is used as it is */
+	fd = make_listener(addr, settings, calls, error);
+	if (folder >= 0)
+		socket_shut(folder, calls);
+	return fd;
 }

@@ -13,8 +13,10 @@
 #include "stacks/socket/socket.h"
 
 /*
- * Worker 0 makes the listener; a later worker gets a descriptor of its own for the listener that
- * this process has there. The descriptor, or a negative errno with `error` filled.
+ * Worker 0 makes the listener, with the path's folder locked (flock) meanwhile, so that starts on
+ * one path come one after the other; a later worker gets a descriptor of its own for the listener
+ * that this process has there. The descriptor, or a negative errno with `error` filled: -EBUSY if
+ * another program keeps the folder locked for seconds.
  */
 int local_listen(const struct tp_addr *addr, const struct socket_settings *settings,
 		 uint64_t *calls, struct tp_error *error);

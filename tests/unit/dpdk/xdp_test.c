@@ -3,8 +3,10 @@
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <net/if.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +27,27 @@ static void one_socket_is_found(void)
 	close(one);
 	CU_ASSERT_EQUAL(xdp_find_socket(), other);
 	close(other);
+}
+
+/* Further away than any number of descriptors that would be tried one by one. */
+static void socket_is_found_among_many(void)
+{
+	int low = socket(AF_XDP, SOCK_RAW, 0), high;
+	struct rlimit limit;
+
+	if (low < 0) {
+		suite_skip("this kernel has no XDP sockets for us: %s", strerror(errno));
+		return;
+	}
+	CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	CU_ASSERT_EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	high = fcntl(low, F_DUPFD_CLOEXEC, 2000);
+	close(low);
+	if (high < 0)
+		suite_skip("no descriptor above 2000 is allowed here");
+	CU_ASSERT_EQUAL(xdp_find_socket(), high);
+	close(high);
 }
 
 static void nothing_is_lost_unasked(void)
@@ -69,6 +92,7 @@ static void another_program_is_a_loss(void)
 
 static const struct suite_test tests[] = {
 	{"the only XDP socket of a process is found, one of two is not", one_socket_is_found},
+	{"a socket with a descriptor above two thousand is found", socket_is_found_among_many},
 	{"what is no XDP socket has lost nothing", nothing_is_lost_unasked},
 	{"where no program was attached none is missed", no_program_is_no_loss},
 	{"a program that is not the one of the start is missed", another_program_is_a_loss},

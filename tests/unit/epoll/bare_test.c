@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { REQUEST_BYTES = 40, RESPONSE_BYTES = 88, DEPTH = 32, TURNS_MAX = 10000 };
+enum { REQUEST_BYTES = 40, RESPONSE_BYTES = 88, DEPTH = 32, FLOOD = 1024, TURNS_MAX = 10000 };
 
 static struct bare *bare;
 static struct bench bench; /* for its address and its dialling */
@@ -105,17 +105,23 @@ static void write_request(uint8_t *to, uint64_t id)
 	frame_encode(to, &head);
 }
 
-/* Reads one answer and asserts every byte of it. */
-static void expect_answer(int fd, uint64_t id, uint32_t response_bytes)
+static void write_answer(uint8_t *to, uint64_t id, uint32_t response_bytes)
 {
-	static uint8_t wanted[LIMIT_CHUNK_BYTES], got[LIMIT_CHUNK_BYTES];
 	const struct frame_head head = {.id = id,
 					.opcode = FRAME_OPCODE_STRESS,
 					.flags = FRAME_START | FRAME_END,
 					.body_bytes = response_bytes - FRAME_HEAD_BYTES};
 
-	memset(wanted, FRAME_FILL_BYTE, response_bytes);
-	frame_encode(wanted, &head);
+	memset(to, FRAME_FILL_BYTE, response_bytes);
+	frame_encode(to, &head);
+}
+
+/* Reads one answer and asserts every byte of it. */
+static void expect_answer(int fd, uint64_t id, uint32_t response_bytes)
+{
+	static uint8_t wanted[LIMIT_CHUNK_BYTES], got[LIMIT_CHUNK_BYTES];
+
+	write_answer(wanted, id, response_bytes);
 	CU_ASSERT_EQUAL(recv(fd, got, response_bytes, MSG_WAITALL), (ssize_t)response_bytes);
 	CU_ASSERT_EQUAL(memcmp(got, wanted, response_bytes), 0);
 }
@@ -248,6 +254,80 @@ static void large_answers_take_several_receives(void)
 	epoll_bare_ops.close(bare);
 }
 
+/* A peer that has asked for more than the kernel holds, and has read nothing yet. */
+static int join_and_flood(void)
+{
+	static uint8_t requests[FLOOD * REQUEST_BYTES];
+	struct tp_counters counters;
+	int fd;
+
+	bench.peer_buffer_bytes = 16 * 1024;
+	fd = join(1);
+	for (uint64_t i = 0; i < FLOOD; i++)
+		write_request(requests + i * REQUEST_BYTES, i);
+	send_all(fd, requests, sizeof(requests));
+	do
+		epoll_bare_ops.turn(bare, 10 * CLOCK_MS_NS, &turn);
+	while (turn.moved);
+	CU_ASSERT(counts(&counters).requests < FLOOD);
+	CU_ASSERT_EQUAL(counters.closed, 0);
+	return fd;
+}
+
+/* Reads one answer, a piece each time that the server has had a turn, and judges every byte. */
+static bool take_answer(int fd, uint64_t id)
+{
+	static uint8_t wanted[LIMIT_CHUNK_BYTES], got[LIMIT_CHUNK_BYTES];
+	size_t bytes = 0;
+
+	write_answer(wanted, id, LIMIT_CHUNK_BYTES);
+	for (unsigned i = 0; i < TURNS_MAX && bytes < sizeof(got); i++) {
+		ssize_t piece = recv(fd, got + bytes, sizeof(got) - bytes, MSG_DONTWAIT);
+
+		if (piece == 0 || (piece < 0 && errno != EAGAIN))
+			return false;
+		bytes += piece > 0 ? (size_t)piece : 0;
+		epoll_bare_ops.turn(bare, piece > 0 ? 0 : CLOCK_MS_NS, &turn);
+	}
+	return bytes == sizeof(got) && memcmp(got, wanted, sizeof(got)) == 0;
+}
+
+static void slow_reader_gets_every_answer(void)
+{
+	uint64_t taken = 0;
+	int fd;
+
+	if (!open_bare(4, LIMIT_CHUNK_BYTES))
+		return;
+	fd = join_and_flood();
+	shutdown(fd, SHUT_WR);
+	while (taken < FLOOD && take_answer(fd, taken))
+		taken++;
+	CU_ASSERT_EQUAL(taken, FLOOD);
+	CU_ASSERT_EQUAL(counts(&(struct tp_counters){0}).requests, FLOOD);
+	turn_until(TP_COUNT_closed);
+	close(fd);
+	epoll_bare_ops.close(bare);
+}
+
+static void rest_ends_with_its_connection(void)
+{
+	int fd;
+
+	if (!open_bare(1, LIMIT_CHUNK_BYTES))
+		return;
+	bench_reset(join_and_flood());
+	turn_until(TP_COUNT_closed);
+	fd = join(2);
+	epoll_bare_ops.close(bare);
+	close(fd);
+	if (!open_bare(1, LIMIT_CHUNK_BYTES))
+		return;
+	fd = join_and_flood();
+	epoll_bare_ops.close(bare);
+	close(fd);
+}
+
 static void last_requests_before_an_end_are_answered(void)
 {
 	uint8_t request[REQUEST_BYTES];
@@ -307,6 +387,31 @@ static void idle_turn_sleeps_no_longer_than_told(void)
 	epoll_bare_ops.close(bare);
 }
 
+static void request_at_hand_is_no_wait(void)
+{
+	struct tp_counters before, after;
+	uint8_t request[REQUEST_BYTES];
+	int fd;
+
+	if (!open_bare(1, RESPONSE_BYTES))
+		return;
+	fd = join(1);
+	write_request(request, 5);
+	counts(&before);
+	send_all(fd, request, sizeof(request));
+	epoll_bare_ops.turn(bare, 5 * CLOCK_SECOND_NS, &turn);
+	CU_ASSERT_TRUE(turn.moved);
+	CU_ASSERT_EQUAL(turn.waited_ns, 0);
+	CU_ASSERT_EQUAL(counts(&after).requests, 1);
+	CU_ASSERT_EQUAL(after.waits, before.waits);
+	CU_ASSERT_EQUAL(after.wakeups, before.wakeups);
+	CU_ASSERT_EQUAL(after.wait_ns, before.wait_ns);
+	/* a look, a receive, a send */
+	CU_ASSERT_EQUAL(after.syscalls - before.syscalls, 3);
+	close(fd);
+	epoll_bare_ops.close(bare);
+}
+
 static void nothing_stays_open(void)
 {
 	unsigned before = bench_fds_open();
@@ -358,11 +463,14 @@ static const struct suite_test tests[] = {
 	{"single bytes make a request", single_bytes_make_a_request},
 	{"answers beyond the send buffer take several receives",
 	 large_answers_take_several_receives},
+	{"a peer that reads late gets every answer, up to its end", slow_reader_gets_every_answer},
+	{"answers that nobody reads end with their connection", rest_ends_with_its_connection},
 	{"what came before an end is answered, then our side ends too",
 	 last_requests_before_an_end_are_answered},
 	{"a connection too many is reset, and a place left is used again", places_are_used_again},
 	{"an idle turn sleeps only if it may, and counts that",
 	 idle_turn_sleeps_no_longer_than_told},
+	{"a turn that finds a request does not count a wait", request_at_hand_is_no_wait},
 	{"closing leaves no descriptor open", nothing_stays_open},
 	{"sizes that no frame or chunk has are refused", sizes_out_of_bounds_are_refused},
 	{"an occupied address is refused", occupied_address_is_refused},

@@ -10,9 +10,15 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+enum { ASKED = 200 };
 
 static struct bench bench;
 static uint8_t bytes[200000], back[200000];
@@ -160,10 +166,100 @@ static void turn_makes_three_calls(void)
 		CU_ASSERT_EQUAL(recv(fd, back, sizeof(back), 0), 100);
 	}
 	after = bench_counters(&bench);
-	/* a wait, a receive, a send */
+	/* a look, a receive, a send; and nothing slept, since the request was there */
 	CU_ASSERT_EQUAL(after.polls - before.polls, 50);
+	CU_ASSERT_EQUAL(after.waits, before.waits);
+	CU_ASSERT_EQUAL(after.wait_ns, before.wait_ns);
+	CU_ASSERT_EQUAL(after.wakeups, before.wakeups);
 	CU_ASSERT_EQUAL(after.syscalls - before.syscalls, 150);
 	close(fd);
+	bench_close(&bench);
+}
+
+/* A peer that asks only when the thread of the server sleeps. */
+struct asker {
+	int fd;
+	pid_t server;
+	unsigned answered;
+};
+
+static bool is_asleep(pid_t thread)
+{
+	char path[64], line[256] = "";
+	const char *state;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+	file = fopen(path, "re");
+	if (!file)
+		return false;
+	state = fgets(line, sizeof(line), file) ? strrchr(line, ')') : NULL;
+	fclose(file);
+	return state && state[1] == ' ' && state[2] == 'S';
+}
+
+static void *ask(void *argument)
+{
+	struct asker *asker = argument;
+	char byte = 'x';
+
+	for (unsigned i = 0; i < ASKED; i++) {
+		while (!is_asleep(asker->server))
+			sched_yield();
+		if (send(asker->fd, &byte, 1, MSG_NOSIGNAL) != 1 ||
+		    recv(asker->fd, &byte, 1, 0) != 1)
+			break;
+		asker->answered++;
+	}
+	return NULL;
+}
+
+static uint64_t voluntary_switches(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (uint64_t)usage.ru_nvcsw;
+}
+
+/* Answers until the peer has asked all; how often the kernel put this thread to sleep. */
+static uint64_t answer_all(struct bench_conn *conn)
+{
+	uint64_t switches = voluntary_switches();
+
+	for (unsigned i = 0; i < ASKED; i++) {
+		bench_turn(&bench, 60 * CLOCK_SECOND_NS);
+		CU_ASSERT_EQUAL_FATAL(bench_read(&bench, conn, back, sizeof(back)), 1);
+		CU_ASSERT_TRUE(bench_write(&bench, conn, back, 1));
+	}
+	return voluntary_switches() - switches;
+}
+
+static void waits_are_the_sleeps(void)
+{
+	struct asker asker = {.server = gettid()};
+	struct tp_counters before, after;
+	struct bench_conn *conn;
+	uint64_t switches, waits;
+	pthread_t thread;
+
+	if (!bench_open_joined(&bench, &conn, &asker.fd))
+		return;
+	bench_idle(&bench);
+	before = bench_counters(&bench);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, ask, &asker), 0);
+	switches = answer_all(conn);
+	after = bench_counters(&bench);
+	pthread_join(thread, NULL);
+	CU_ASSERT_EQUAL(asker.answered, ASKED);
+	/* a sleep can be cut off before the thread has left its CPU, or be interrupted */
+	waits = after.waits - before.waits;
+	CU_ASSERT_EQUAL(waits, ASKED);
+	CU_ASSERT_TRUE(waits <= switches + ASKED / 10 && switches <= waits + ASKED / 10);
+	CU_ASSERT_EQUAL(after.wakeups - before.wakeups, ASKED);
+	/* a look, a sleep, a receive, a send */
+	CU_ASSERT_EQUAL(after.syscalls - before.syscalls, 4 * ASKED);
+	close(asker.fd);
 	bench_close(&bench);
 }
 
@@ -254,7 +350,7 @@ static void full_ring_rests_and_resumes(void)
 	CU_ASSERT_EQUAL(bench_turn(&bench, 20 * CLOCK_MS_NS), 0);
 	after = bench_counters(&bench);
 	CU_ASSERT_TRUE(bench.turn.waited_ns >= 10 * CLOCK_MS_NS);
-	CU_ASSERT_EQUAL(after.syscalls - before.syscalls, 1);
+	CU_ASSERT_EQUAL(after.syscalls - before.syscalls, 2); /* a look, a sleep */
 	CU_ASSERT_EQUAL(after.received_bytes, 4096);
 	/* with room again it goes on at once, although the kernel reports nothing new */
 	received += bench_read(&bench, conn, back, 100);
@@ -451,7 +547,10 @@ static const struct suite_test tests[] = {
 	{"workers of one process share an address, a stranger does not", workers_share_one_address},
 	{"accepted sockets are without Nagle, non-blocking and close on exec",
 	 accepted_sockets_have_their_options},
-	{"a request and its answer cost three system calls", turn_makes_three_calls},
+	{"a request that is there and its answer cost three system calls and no wait",
+	 turn_makes_three_calls},
+	{"as often as a poll waits, its thread sleeps, and a sleep costs a call more",
+	 waits_are_the_sleeps},
 	{"connections that are merely writable wake nobody", idle_connections_wake_nobody},
 	{"a crowd is accepted in batches, without sleeping between them",
 	 crowd_is_accepted_in_batches},

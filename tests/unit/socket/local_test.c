@@ -5,9 +5,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -272,6 +277,104 @@ static void full_queue_is_told(void)
 	remove_folder();
 }
 
+/* --- two processes that start at the same moment --- */
+
+/* In memory that both have. */
+struct race {
+	pthread_barrier_t step;
+	int listeners[2]; /* or a negative errno */
+	bool reached[2];
+};
+
+static struct race *make_race(void)
+{
+	struct race *race = mmap(NULL, sizeof(*race), PROT_READ | PROT_WRITE,
+				 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_barrierattr_t shared;
+
+	CU_ASSERT_TRUE_FATAL(race != MAP_FAILED);
+	pthread_barrierattr_init(&shared);
+	pthread_barrierattr_setpshared(&shared, PTHREAD_PROCESS_SHARED);
+	pthread_barrier_init(&race->step, &shared, 2);
+	pthread_barrierattr_destroy(&shared);
+	return race;
+}
+
+/* Whether it is this process that the path leads to. */
+static bool leads_here(void)
+{
+	struct ucred peer = {0};
+	socklen_t bytes = sizeof(peer);
+	int verdict = -1, fd = dial(&verdict);
+
+	if (fd < 0)
+		return false;
+	getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes);
+	close(fd);
+	return verdict == 0 && peer.pid == getpid();
+}
+
+static void race_once(struct race *race, unsigned me)
+{
+	int fd;
+
+	pthread_barrier_wait(&race->step);
+	race->listeners[me] = fd = socket_listen(&addr, &alone, &calls, &error);
+	pthread_barrier_wait(&race->step);
+	race->reached[me] = fd >= 0 && leads_here();
+	pthread_barrier_wait(&race->step);
+	if (fd >= 0)
+		close(fd); /* the file stays, for both to find it stale */
+}
+
+static void race_as_child(struct race *race, unsigned rounds)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (unsigned i = 0; i < rounds; i++) {
+		race_once(race, 1);
+		pthread_barrier_wait(&race->step);
+	}
+	_exit(0);
+}
+
+static void one_of_two_replaces_a_stale_file(void)
+{
+	enum { ROUNDS = 500 };
+	struct race *race = make_race();
+	pid_t child;
+
+	make_folder();
+	close(bind_there(SOCK_STREAM));
+	child = fork();
+	CU_ASSERT_TRUE_FATAL(child >= 0);
+	if (child == 0)
+		race_as_child(race, ROUNDS);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		race_once(race, 0);
+		CU_ASSERT_TRUE(race->reached[0] != race->reached[1]);
+		CU_ASSERT_EQUAL(race->listeners[race->reached[0]], -EADDRINUSE);
+		pthread_barrier_wait(&race->step);
+	}
+	CU_ASSERT_EQUAL(waitpid(child, NULL, 0), child);
+	pthread_barrier_destroy(&race->step);
+	munmap(race, sizeof(*race));
+	unlink(addr.path);
+	remove_folder();
+}
+
+static void folder_that_stays_locked_says_so(void)
+{
+	int holder;
+
+	make_folder();
+	holder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	CU_ASSERT_EQUAL(flock(holder, LOCK_EX), 0);
+	CU_ASSERT_EQUAL(socket_listen(&addr, &alone, &calls, &error), -EBUSY);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "locked"));
+	close(holder);
+	remove_folder();
+}
+
 static const struct suite_test tests[] = {
 	{"listening makes the file, ending removes it", file_comes_and_goes},
 	{"a file that nobody serves any more is replaced", stale_file_is_replaced},
@@ -286,6 +389,9 @@ static const struct suite_test tests[] = {
 	{"a file that another listener has put there stays", successors_file_stays},
 	{"workers share one queue, which the first makes", workers_share_one_queue},
 	{"a path without a listener refuses, file or not", nobody_is_a_refusal},
+	{"of two processes that find a file stale at once, one replaces it and is reached",
+	 one_of_two_replaces_a_stale_file},
+	{"a folder that another program keeps locked says so", folder_that_stays_locked_says_so},
 	{"a listener's full queue fails the attempt at once", full_queue_is_told},
 };
 

@@ -242,6 +242,46 @@ static void workers_may_listen_at_once(void)
 	pthread_barrier_destroy(&start);
 }
 
+/* The others hold the address now and then, and must never look like a stranger who does. */
+static void *come_and_go(void *argument)
+{
+	enum { ROUNDS = 1000 };
+	struct worker *worker = argument;
+
+	pthread_barrier_wait(worker->start);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		worker->fd = socket_listen(&worker->addr, settings_of(true), &worker->calls,
+					   &worker->error);
+		if (worker->fd < 0)
+			break;
+		close(worker->fd);
+	}
+	return NULL;
+}
+
+static void workers_may_come_and_go(void)
+{
+	enum { WORKERS = 8 };
+	struct worker workers[WORKERS] = {0};
+	struct tp_addr addr = next_addr();
+	pthread_barrier_t start;
+
+	pthread_barrier_init(&start, NULL, WORKERS);
+	for (unsigned i = 0; i < WORKERS; i++) {
+		workers[i].addr = addr;
+		workers[i].start = &start;
+		CU_ASSERT_EQUAL_FATAL(
+			pthread_create(&workers[i].thread, NULL, come_and_go, &workers[i]), 0);
+	}
+	for (unsigned i = 0; i < WORKERS; i++) {
+		pthread_join(workers[i].thread, NULL);
+		if (workers[i].fd < 0)
+			printf("# %s\n", workers[i].error.text);
+		CU_ASSERT_TRUE(workers[i].fd >= 0);
+	}
+	pthread_barrier_destroy(&start);
+}
+
 static void foreign_address_says_why(void)
 {
 	struct tp_addr addr = {.ip = 0xC6336401,
@@ -291,6 +331,8 @@ static const struct suite_test tests[] = {
 	 ipv6_holder_is_named_and_ipv4_left_free},
 	{"an address that was given up can be taken again", freed_address_can_be_taken_again},
 	{"workers may listen on one address at the same moment", workers_may_listen_at_once},
+	{"workers that come and go on one address never take each other for a stranger",
+	 workers_may_come_and_go},
 	{"an address of no interface here says so", foreign_address_says_why},
 	{"the reason of a death follows from the errno", reasons_follow_the_errno},
 	{"failures to accept are told apart", accept_failures_are_told_apart},

@@ -4,6 +4,7 @@
 #include "tests/support/suite.h"
 #include "tests/unit/socket/group.h"
 
+#include <sched.h>
 #include <sys/socket.h>
 
 /* The ports are the kernel's choice: what can be promised of them is whose they are, no more. */
@@ -61,7 +62,7 @@ static void listeners_know_their_cpu(void)
 	struct group group;
 
 	if (!group_host_has("incoming-cpu")) {
-		suite_skip("the kernel has no SO_INCOMING_CPU");
+		suite_skip("SO_INCOMING_CPU does not choose in a group here");
 		return;
 	}
 	if (!group_open(&group, TP_IPV4, SOCKET_STEER_CPU))
@@ -76,6 +77,49 @@ static void listeners_know_their_cpu(void)
 		CU_ASSERT_EQUAL(cpu, i);
 	}
 	group_close(&group);
+}
+
+static bool pin(int cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	return sched_setaffinity(0, sizeof(one), &one) == 0;
+}
+
+static void clients_cpu_leads_to_its_listener(void)
+{
+	struct group group;
+	cpu_set_t allowed;
+
+	CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof(allowed), &allowed), 0);
+	if (CPU_COUNT(&allowed) < 2 || !group_host_has("incoming-cpu")) {
+		suite_skip("needs two CPUs, and SO_INCOMING_CPU to choose in a group");
+		return;
+	}
+	if (!group_open(&group, TP_IPV4, SOCKET_STEER_CPU))
+		return;
+	for (int cpu = 0; cpu < GROUP_WORKERS; cpu++) {
+		if (!CPU_ISSET(cpu, &allowed))
+			continue;
+		CU_ASSERT_TRUE(pin(cpu));
+		CU_ASSERT_EQUAL(group_dial(&group), GROUP_CONNS);
+		CU_ASSERT_EQUAL(group.taken[cpu], GROUP_CONNS);
+	}
+	CU_ASSERT_EQUAL(sched_setaffinity(0, sizeof(allowed), &allowed), 0);
+	group_close(&group);
+}
+
+static void asking_for_features_leaves_the_thread_its_cpus(void)
+{
+	struct tp_feature features[SOCKET_FEATURES];
+	cpu_set_t before, after;
+
+	CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof(before), &before), 0);
+	socket_probe(features, SOCKET_FEATURES);
+	CU_ASSERT_EQUAL_FATAL(sched_getaffinity(0, sizeof(after), &after), 0);
+	CU_ASSERT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 static void features_are_named(void)
@@ -98,6 +142,10 @@ static const struct suite_test tests[] = {
 	{"by port, the others serve all when one listener leaves", rest_serves_when_one_leaves},
 	{"by hash, the kernel chooses and no connection is lost", hash_loses_none},
 	{"by CPU, each listener is told its worker's", listeners_know_their_cpu},
+	{"by CPU, the client's leads to the listener that was told it",
+	 clients_cpu_leads_to_its_listener},
+	{"asking for the features leaves the thread its CPUs",
+	 asking_for_features_leaves_the_thread_its_cpus},
 	{"what the host has or lacks is told for each feature", features_are_named},
 };
 
