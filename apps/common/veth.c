@@ -70,16 +70,46 @@ static struct names names_of(const char *id)
 	return names;
 }
 
+/* --- entering ------------------------------------------------------------------------------- */
+
+static int open_home(struct tp_error *error)
+{
+	int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? tp_fail(error, -errno, "cannot open this process's network namespace: %s",
+				strerror(errno))
+		      : fd;
+}
+
+static int enter(int fd, const char *name, struct tp_error *error)
+{
+	return setns(fd, CLONE_NEWNET) < 0
+		       ? tp_fail(error, -errno, "cannot enter the network namespace %s: %s", name,
+				 strerror(errno))
+		       : 0;
+}
+
+/* Opens a namespace by name; the descriptor, or a negative errno with `error` filled. */
+static int open_namespace(const char *name, struct tp_error *error)
+{
+	char path[sizeof(namespaces) + VETH_NAMESPACE_BYTES];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", namespaces, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? tp_fail(error, -errno, "cannot open the network namespace %s: %s", path,
+				strerror(errno))
+		      : fd;
+}
+
 /* --- ip --------------------------------------------------------------------------------------- */
 
-/* Runs `ip` with lines of commands, in a namespace or with NULL in this one. */
-static int run_ip(const char *namespace, const char *lines, const char *doing,
-		  struct tp_error *error)
+/* Runs `ip` with lines of commands in this thread's namespace. */
+static int run_ip(const char *lines, const char *doing, struct tp_error *error)
 {
-	const char *here[] = {"ip", "-batch", "-", NULL};
-	const char *there[] = {"ip", "-n", namespace, "-batch", "-", NULL};
+	static const char *const argv[] = {"ip", "-batch", "-", NULL};
 	char said[COMMAND_SAID_BYTES];
-	int code = command_run(namespace ? there : here, lines, said);
+	int code = command_run(argv, lines, said);
 
 	if (code == -ENOENT)
 		return tp_fail(error, code,
@@ -88,13 +118,38 @@ static int run_ip(const char *namespace, const char *lines, const char *doing,
 	return code < 0 ? tp_fail(error, code, "cannot %s: ip: %s", doing, said) : 0;
 }
 
+/*
+ * The same in a namespace by name. This thread goes there and comes back: `ip -n` would take a
+ * mount namespace, too, and change how / is mounted, which fails where / is no mount, as in a
+ * chroot.
+ */
+static int run_ip_in(const char *namespace, const char *lines, const char *doing,
+		     struct tp_error *error)
+{
+	struct tp_error ignored;
+	int home = open_home(error);
+	int there = home < 0 ? home : open_namespace(namespace, error);
+	int code = there < 0 ? there : enter(there, namespace, error);
+
+	if (code == 0) {
+		code = run_ip(lines, doing, error);
+		if (enter(home, "it came from", code < 0 ? &ignored : error) < 0 && code == 0)
+			code = -EIO;
+	}
+	if (there >= 0)
+		close(there);
+	if (home >= 0)
+		close(home);
+	return code;
+}
+
 static int make_namespaces(const struct names *names, struct tp_error *error)
 {
 	char lines[COMMAND_INPUT_BYTES];
 
 	snprintf(lines, sizeof(lines), "netns add %s\nnetns add %s\n", names->server,
 		 names->client);
-	return run_ip(NULL, lines, "make network namespaces", error);
+	return run_ip(lines, "make network namespaces", error);
 }
 
 /* Both ends are made where they belong, so that the names need not be free anywhere else. */
@@ -104,8 +159,8 @@ static int make_pair(const struct names *names, struct tp_error *error)
 
 	snprintf(lines, sizeof(lines), "link add %s netns %s type veth peer name %s netns %s\n",
 		 veth_interface, names->server, veth_interface, names->client);
-	return run_ip(NULL, lines,
-		      "make a veth pair (`weir doctor` says whether this kernel has them)", error);
+	return run_ip(lines, "make a veth pair (`weir doctor` says whether this kernel has them)",
+		      error);
 }
 
 /* Gives an end its addresses. Nobody else can have the IPv6 one: no detection of duplicates. */
@@ -119,7 +174,7 @@ static int set_up(const char *namespace, const char *ip4, const char *ip6, struc
 			 veth_interface);
 	snprintf(lines, sizeof(lines), "link set lo up\naddress add %s dev %s\n%slink set %s up\n",
 		 ip4, veth_interface, line6, veth_interface);
-	return run_ip(namespace, lines, "set up the ends of a veth pair", error);
+	return run_ip_in(namespace, lines, "set up the ends of a veth pair", error);
 }
 
 static bool namespace_exists(const char *name)
@@ -145,9 +200,9 @@ static int unmake(const struct names *names, struct tp_error *error)
 		if (!namespace_exists(sides[i]))
 			continue;
 		snprintf(lines, sizeof(lines), "link delete %s\n", veth_interface);
-		run_ip(sides[i], lines, "remove a veth pair", &ignored);
+		run_ip_in(sides[i], lines, "remove a veth pair", &ignored);
 		snprintf(lines, sizeof(lines), "netns delete %s\n", sides[i]);
-		if (run_ip(NULL, lines, "remove a network namespace", error) < 0)
+		if (run_ip(lines, "remove a network namespace", error) < 0)
 			code = -EIO;
 	}
 	return code;
@@ -172,35 +227,14 @@ static int make(const struct names *names, struct tp_error *error)
 
 /* --- namespaces ------------------------------------------------------------------------------- */
 
-static int open_home(struct tp_error *error)
-{
-	int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-
-	return fd < 0 ? tp_fail(error, -errno, "cannot open this process's network namespace: %s",
-				strerror(errno))
-		      : fd;
-}
-
-static int enter(int fd, const char *name, struct tp_error *error)
-{
-	return setns(fd, CLONE_NEWNET) < 0
-		       ? tp_fail(error, -errno, "cannot enter the network namespace %s: %s", name,
-				 strerror(errno))
-		       : 0;
-}
-
 /* Enters a namespace by name and waits until its end of the pair carries packets. */
 static int enter_side(const char *name, struct tp_error *error)
 {
-	char path[sizeof(namespaces) + VETH_NAMESPACE_BYTES];
-	int fd, code;
+	int fd = open_namespace(name, error);
+	int code = fd < 0 ? fd : enter(fd, name, error);
 
-	snprintf(path, sizeof(path), "%s/%s", namespaces, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return tp_fail(error, -errno, "cannot open the network namespace %s: %s", path,
-			       strerror(errno));
-	code = enter(fd, name, error);
+		return code;
 	close(fd);
 	return code < 0 ? code : netif_await_link(veth_interface, UP_TIMEOUT_MS, error);
 }

@@ -176,7 +176,6 @@ def gate(bench):
 
 def ceiling_refusals(bench):
     for arguments, says in (
-            (("--stack", "epoll"), "is no stack of an experiment; accepted: epoll@loopback"),
             (("--stack", "memory"), "has no bare echo; these have one: epoll"),
             (("--stack", "epol@loopback"), "did you mean 'epoll'"),
             (("--client-stack", "epol"), "is no stack of an experiment; accepted: epoll@loopback"),

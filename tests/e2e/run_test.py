@@ -560,7 +560,7 @@ def report_follows(bench):
     if "packages are missing" in made.stderr:
         raise Skip(made.stderr.strip())
     assert os.path.exists(os.path.join(results_path(made), "report.html")), made.stderr
-    assert "\nwhether depth 2 serves more than depth 1 cannot be said: no interval" in made.stdout, made.stdout
+    assert "\nWhether depth 2 serves more than depth 1 cannot be said: no interval" in made.stdout, made.stdout
     assert "\nIt rests on 2 valid samples of 2" in made.stdout, made.stdout
     check_hashes(results_path(made))
 
