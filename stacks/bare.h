@@ -4,8 +4,9 @@
  * What stands between it and the medium is as little as can be: bytes in, an answer for each
  * request of a known size, bytes out in one write a connection and turn. It parses nothing, has no
  * delivery policy, no handler and no transport contract, and trusts its peer to keep to the sizes
- * agreed. `weir ceiling` measures what share of it the pipeline reaches on the same stack. Each stack's bare echo is written directly on the calls that the stack
- * itself uses, with the same options.
+ * agreed. `weir ceiling` measures what share of it the pipeline reaches on the same stack. Each
+ * stack's bare echo is written directly on the calls that the stack itself uses, with the same
+ * options.
  *
  * Owned by one worker from open to close. Plane: open and close are setup, the rest is turn.
  */
