@@ -130,6 +130,7 @@ static int ur_open(const struct tp_config *config, struct tp **tp_out, struct tp
 	return 0;
 no_features:
 	ur_queue_close(&ur->queue);
+	ur_pool_destroy(&ur->pool);
 no_memory:
 	slab_destroy(&ur->send_blocks);
 	slab_destroy(&ur->recv_blocks);

@@ -257,6 +257,48 @@ static void awkward_options_are_refused_in_words(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "sqpoll-idle=5ms"));
 }
 
+/* Address space in use, bytes. */
+static size_t mapped_bytes(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long pages = 0;
+
+	CU_ASSERT_EQUAL(fscanf(file, "%lu", &pages), 1);
+	fclose(file);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The table of files comes last of all that open takes, so all the rest is to be given back. */
+static void a_table_beyond_the_limit_is_refused_whole(void)
+{
+	enum { TRIES = 20, POOL_BYTES = 16 * 1024 * 1024 };
+	uint64_t values[TP_OPTIONS_MAX];
+	struct tp_config config = {
+		.limits = {.conn_max = 1000, .recv_bytes = 4096, .send_bytes = 4096},
+		.device = "",
+		.cpu = -1,
+		.workers = 1,
+		.options = values,
+	};
+	struct rlimit limit, few;
+	struct tp_error error = {{0}};
+	size_t before;
+	struct tp *tp;
+
+	CU_ASSERT_EQUAL(tp_options_parse(&uring_ops, "registered-files=on", values, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	/* the hard limit too: liburing raises the other by itself */
+	few = (struct rlimit){.rlim_cur = 64, .rlim_max = 64};
+	CU_ASSERT_EQUAL_FATAL(setrlimit(RLIMIT_NOFILE, &few), 0);
+	before = mapped_bytes();
+	for (unsigned i = 0; i < TRIES; i++)
+		CU_ASSERT_EQUAL(uring_ops.open(&config, &tp, &error), -EMFILE);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "registered-files"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "ulimit -n"));
+	CU_ASSERT_TRUE(mapped_bytes() < before + POOL_BYTES);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 static const struct suite_test tests[] = {
 	{"a host that forbids io_uring is told which switch does", forbidden_names_the_switch},
 	{"a kernel without io_uring is told which has it", unknown_names_the_kernel},
@@ -271,6 +313,8 @@ static const struct suite_test tests[] = {
 	 nothing_is_accepted_that_nobody_dialled},
 	{"a feature that lacks comes with what is done instead", what_lacks_is_named},
 	{"options that do not go here are refused in words", awkward_options_are_refused_in_words},
+	{"a table of files beyond the limit is refused, and nothing is kept",
+	 a_table_beyond_the_limit_is_refused_whole},
 };
 
 SUITE_MAIN("uring host", tests)
