@@ -2,6 +2,7 @@
 
 #include "dataplane/core/bytes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,4 +98,24 @@ void sha256_finish(struct sha256 *sha, char hex[SHA256_HEX_BYTES])
 	sha256_update(sha, length, sizeof(length));
 	for (unsigned i = 0; i < 8; i++)
 		snprintf(hex + 8 * i, 9, "%08x", sha->state[i]);
+}
+
+int sha256_file(const char *path, uint64_t *bytes_out, char hex[SHA256_HEX_BYTES])
+{
+	FILE *file = fopen(path, "re");
+	uint8_t piece[16 * 1024];
+	struct sha256 sha;
+	size_t got;
+	int code;
+
+	if (!file)
+		return -errno;
+	sha256_init(&sha);
+	while ((got = fread(piece, 1, sizeof(piece), file)) > 0)
+		sha256_update(&sha, piece, got);
+	code = ferror(file) ? -EIO : 0;
+	*bytes_out = sha.bytes;
+	sha256_finish(&sha, hex);
+	fclose(file);
+	return code;
 }

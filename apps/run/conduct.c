@@ -180,11 +180,13 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 
 /* Plans on this host; `ground` is taken, or pretended for a dry run. */
 static int make_plan(const struct experiment *experiment, const struct ground *ground,
-		     struct plan **plan_out, struct problems *problems)
+		     const struct program *programs, struct plan **plan_out,
+		     struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
-	struct plan_ground on = {topology, ground->folder, ground->port, hugepages_count().free_mib,
-				 ground->run_id};
+	struct plan_ground on = {topology,	 ground->folder,
+				 ground->port,	 hugepages_count().free_mib,
+				 ground->run_id, programs};
 	int code = -ENOMEM;
 
 	if (topology)
@@ -200,12 +202,13 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
 {
 	struct problems problems = {0};
+	struct program programs[EXPERIMENT_BUILDS_MAX] = {0};
 	struct ground ground;
 	struct plan *plan;
 	int status;
 
 	ground_pretend(&ground);
-	if (make_plan(experiment, &ground, &plan, &problems) < 0)
+	if (make_plan(experiment, &ground, programs, &plan, &problems) < 0)
 		return conduct_refuse(conduct->program, &problems);
 	status = print_plan(plan);
 	plan_free(plan);
@@ -218,9 +221,10 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 	struct problems problems = {0};
 	struct interrupt interrupt;
 	struct tp_error error;
+	struct program own;
 	struct ground ground;
 	struct plan *plan;
-	int status, lock = lock_take(conduct->lock, experiment->path, &error);
+	int code, status, lock = lock_take(conduct->lock, experiment->path, &error);
 
 	if (lock < 0)
 		return exit_with(EXIT_USAGE, conduct->program, &error);
@@ -228,15 +232,21 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 		tp_fail(&error, 0, "cannot block signals");
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	}
+	code = program_own(&own);
+	if (code < 0) {
+		tp_fail(&error, code, "cannot read the running program: %s", strerror(-code));
+		return exit_with(EXIT_USAGE, conduct->program, &error);
+	}
 	if (ground_take(&ground, &error) < 0)
 		return exit_with(EXIT_USAGE, conduct->program, &error);
-	if (make_plan(experiment, &ground, &plan, &problems) < 0) {
+	if (make_plan(experiment, &ground, &own, &plan, &problems) < 0) {
 		status = conduct_refuse(conduct->program, &problems);
 	} else {
 		status = carry_out(conduct, plan, &interrupt);
 		plan_free(plan);
 	}
 	ground_give_back(&ground);
+	program_fini(&own);
 	close(interrupt.fd);
 	close(lock);
 	return status;

@@ -21,6 +21,7 @@ enum {
 	EXPERIMENT_FILE_BYTES_MAX = 1024 * 1024,
 	EXPERIMENT_LEVELS_MAX = 64, /* of one factor */
 	EXPERIMENT_EXCLUDES_MAX = 64,
+	EXPERIMENT_BUILDS_MAX = 16,
 	EXPERIMENT_OVERRIDES_MAX = 32,
 	EXPERIMENT_RUNS_MAX = 1000,
 	EXPERIMENT_SAMPLES_MAX = 9999,
@@ -36,6 +37,14 @@ struct factor {
 	enum setting_id setting;
 	unsigned count;
 	struct setting_value levels[EXPERIMENT_LEVELS_MAX];
+};
+
+/* What a variant's server is built from. The first of an experiment is the runner's own program. */
+struct build {
+	const char *variant; /* the first variant that asks for it; NULL: the runner's own */
+	const char *commit;  /* as written: a tag, a branch, a hash; NULL: the runner's own */
+	const char *options; /* meson's, as written, parted by blanks: "-During=disabled"; or "" */
+	const char *c_args;  /* the compiler's, as written: "-march=native"; or "" */
 };
 
 /* A cell is excluded if all settings in `mask` have these values. */
@@ -56,6 +65,8 @@ struct experiment {
 	unsigned factor_count;
 	struct exclude excludes[EXPERIMENT_EXCLUDES_MAX];
 	unsigned exclude_count;
+	struct build builds[EXPERIMENT_BUILDS_MAX];
+	unsigned build_count; /* at least 1 */
 	unsigned runs;
 	enum experiment_order order;
 	uint64_t seed;

@@ -424,6 +424,7 @@ void experiment_judge(struct experiment *experiment, const char *const *override
 	judge_factors(&judge);
 	judge_excludes(&judge);
 	judge_missing(&judge);
+	experiment->build_count = 1;
 	experiment->runs = (unsigned)judge_number(&judge, "runs", 1, EXPERIMENT_RUNS_MAX, 1);
 	experiment->order = judge_order(&judge);
 	experiment->seed = judge_number(&judge, "seed", 0, INT64_MAX, 1);

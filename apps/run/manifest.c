@@ -7,36 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
-static int hash_file(const char *path, json_int_t *bytes_out, char hex[SHA256_HEX_BYTES])
-{
-	FILE *file = fopen(path, "re");
-	uint8_t piece[16 * 1024];
-	struct sha256 sha;
-	size_t got;
-	int code;
-
-	if (!file)
-		return -errno;
-	sha256_init(&sha);
-	while ((got = fread(piece, 1, sizeof(piece), file)) > 0)
-		sha256_update(&sha, piece, got);
-	code = ferror(file) ? -EIO : 0;
-	*bytes_out = (json_int_t)sha.bytes;
-	sha256_finish(&sha, hex);
-	fclose(file);
-	return code;
-}
-
 static int add_file(json_t *files, const char *path, const char *name)
 {
 	char hex[SHA256_HEX_BYTES];
-	json_int_t bytes;
-	int code = hash_file(path, &bytes, hex);
+	uint64_t bytes;
+	int code = sha256_file(path, &bytes, hex);
 
 	if (code < 0)
 		return code;
-	return json_array_append_new(
-		files, json_pack("{ss sI ss}", "path", name, "bytes", bytes, "sha256", hex));
+	return json_array_append_new(files, json_pack("{ss sI ss}", "path", name, "bytes",
+						      (json_int_t)bytes, "sha256", hex));
 }
 
 static int by_name(const FTSENT **a, const FTSENT **b)

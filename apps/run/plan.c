@@ -194,6 +194,7 @@ static void make_cells(struct plan *plan, unsigned grid, const struct plan_groun
 		if (is_excluded(plan->experiment, &settings))
 			continue;
 		cell->cell = settings;
+		cell->program = &ground->programs[0];
 		fit_words(cell);
 		if ((name_variant(plan->experiment, &cell->cell, cell->variant, &error) < 0 ||
 		     fit_cell(cell, ground, &error) < 0) &&

@@ -14,6 +14,7 @@
 #include "apps/run/experiment.h"
 #include "apps/run/link.h"
 #include "apps/run/pins.h"
+#include "apps/run/program.h"
 #include "dataplane/pipeline/wait.h"
 
 enum { PLAN_ID_BYTES = 16 };
@@ -25,6 +26,7 @@ struct plan_cell {
 	char client_wait_text[WAIT_TEXT];
 	char variant[SETTING_TEXT_BYTES];
 	const struct link *link;
+	const struct program *program; /* that serves; the ground's */
 	struct pins pins;
 };
 
@@ -56,6 +58,8 @@ struct plan_ground {
 	uint16_t port;		   /* free on the loopback */
 	unsigned long hugepages_free_mib;
 	const char *run_id; /* short; no other run on this host has it */
+	/* One for each of the experiment's builds, the runner's own first; outlive the plan. */
+	const struct program *programs;
 };
 
 /* 0; or -EINVAL with everything that stands in the way in `problems`. */

@@ -151,7 +151,7 @@ static int start(struct session *session, struct child *child, struct directory 
 	struct tp_error error;
 	struct child_spec spec = {
 		.name = server ? "the server" : "the client",
-		.program = "/proc/self/exe",
+		.program = server ? session->sample->cell->program->path : "/proc/self/exe",
 		.argv = server ? session->sample->server_argv : session->sample->client_argv,
 		.env = session->sample->env,
 		.folder = directory->partial,
