@@ -259,7 +259,7 @@ static void set_copy(json_t *to, const char *name, const json_t *from, const cha
 /* The cell as it was: what the server found effective replaces what was asked. */
 static json_t *cell_of(const struct result_parts *parts)
 {
-	json_t *cell = cell_to_json(&parts->sample->cell->cell);
+	json_t *cell = plan_cell_to_json(parts->sample->cell);
 	json_t *wait = json_object_get(parts->ready, "wait");
 	json_t *hugepages = json_object_get(parts->ready, "hugepages");
 
