@@ -224,6 +224,7 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 {
 	struct setting_value *of = cell->cell.of;
 	unsigned workers = of[SETTING_WORKERS].number;
+	struct pins_wish wish = {.server_workers = workers, .client_workers = workers};
 	struct sides sides;
 	int code;
 
@@ -239,7 +240,7 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0)
-		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
+		code = pins_choose(ground->topology, &wish, &cell->pins, error);
 	if (code == 0)
 		code = judge_held(cell, &sides, error);
 	if (code == 0)

@@ -389,10 +389,7 @@ json_t *result_make(const struct result_parts *parts)
 	json_object_set_new(result, "latency_us", latency_of(parts->client));
 	json_object_set_new(result, "server", server_of(parts));
 	json_object_set_new(result, "client", client_of(parts->client));
-	json_object_set_new(result, "pins",
-			    json_pack("{so so}", "server_cpus",
-				      pins_cpus_to_json(&sample->cell->pins.server), "client_cpus",
-				      pins_cpus_to_json(&sample->cell->pins.client)));
+	json_object_set_new(result, "pins", pins_to_json(&sample->cell->pins));
 	if (parts->other_busy_cpus >= 0)
 		json_object_set_new(result, "other_busy_cpus", json_real(parts->other_busy_cpus));
 	else

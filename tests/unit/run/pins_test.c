@@ -23,12 +23,13 @@ static struct topology host(unsigned count, unsigned cores)
 static void expect(unsigned count, unsigned cores, unsigned workers, const char *server,
 		   const char *client, const char *degraded)
 {
+	struct pins_wish wish = {.server_workers = workers, .client_workers = workers};
 	struct topology topology = host(count, cores);
 	char text[CPUS_TEXT_BYTES];
 	struct tp_error error;
 	struct pins pins;
 
-	CU_ASSERT_EQUAL_FATAL(pins_choose(&topology, workers, workers, &pins, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(pins_choose(&topology, &wish, &pins, &error), 0);
 	CU_ASSERT_STRING_EQUAL(cpus_print(&pins.server, text), server);
 	CU_ASSERT_STRING_EQUAL(cpus_print(&pins.client, text), client);
 	CU_ASSERT_EQUAL(pins.degraded != NULL, degraded != NULL);
@@ -57,11 +58,12 @@ static void says_how_it_falls_short(void)
 
 static void refuses_too_few(void)
 {
+	struct pins_wish wish = {.server_workers = 1, .client_workers = 1};
 	struct topology topology = host(1, 1);
 	struct tp_error error;
 	struct pins pins;
 
-	CU_ASSERT_EQUAL(pins_choose(&topology, 1, 1, &pins, &error), -ENOSPC);
+	CU_ASSERT_EQUAL(pins_choose(&topology, &wish, &pins, &error), -ENOSPC);
 	CU_ASSERT_STRING_EQUAL(error.text,
 			       "1 server and 1 client workers need 2 CPUs, but this process "
 			       "may use 1");
