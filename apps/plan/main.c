@@ -96,8 +96,16 @@ static int refuse(const struct problems *problems)
 static int read_topology(const struct plan_options *options, struct topology *topology,
 			 struct problems *problems)
 {
-	int code = topology_read(topology);
+	struct tp_error error;
+	int code;
 
+	if (options->topology) {
+		code = topology_read_xml(options->topology, topology, &error);
+		if (code < 0)
+			problems_add(problems, "%s", error.text);
+		return code;
+	}
+	code = topology_read(topology);
 	if (code < 0)
 		problems_add(problems, "cannot read which CPUs there are: %s", strerror(-code));
 	return code;
@@ -166,6 +174,11 @@ int verb_plan(int argc, char **argv)
 	struct plan_options options = {.topology = NULL};
 	struct flag table[] = {
 		EXPERIMENT_FLAGS(&options.changes),
+		{.name = "topology",
+		 .kind = &flag_text,
+		 .value = &options.topology,
+		 .about = "plan for the machine that this file of hwloc's describes (`lstopo "
+			  "FILE.xml` there), not for this one"},
 		{.name = "json",
 		 .kind = &flag_switch,
 		 .value = &options.json,

@@ -40,7 +40,10 @@ void pins_reserve(const struct topology *topology, struct cpus *reserved_out);
 /* How many server workers there may be before pins fall short; 0 if they do with one. */
 unsigned pins_server_most(const struct topology *topology, bool across_nodes);
 
-/* {"server_cpus": [0], "client_cpus": [1], "server_nodes": [0], "client_nodes": [0]}; a new reference. */
+/*
+ * {"server_cpus": [0], "client_cpus": [1], "server_nodes": [0], "client_nodes": [0]}; a new
+ * reference.
+ */
 json_t *pins_to_json(const struct pins *pins);
 
 /* [0, 1]; a new reference. */
