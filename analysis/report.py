@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from analysis import figures, files, render
+from analysis import figures, files, pairs_csv, render
 from analysis.aggregate import Aggregate, aggregate
 from analysis.headline import headline
 from analysis.load import Refusal, Result, load_result
@@ -27,6 +27,9 @@ def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
         "aggregate.csv": render.csv_bytes(found),
         "aggregate.txt": render.text_bytes(result, found),
     }
+    compared = pairs_csv.csv_bytes(result, found)
+    if compared is not None:
+        made["variants.csv"] = compared
     for drawing in drawings:
         made[f"figures/{drawing.name}.svg"] = drawing.svg
         made[f"figures/{drawing.name}.png"] = drawing.png

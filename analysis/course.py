@@ -1,0 +1,105 @@
+"""How the run went: what was planned and left out, whether the variants answered alike, what changed
+on the host, what the runner itself took, what was measured anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from analysis.aggregate import Aggregate
+from analysis.blocks import Block, Table
+from analysis.facts import phrase
+from analysis.findings import busy_words, count
+from analysis.load import Result, Sample
+
+
+def blocks(result: Result, found: Aggregate) -> list[Block]:
+    """What is known of it; none for a directory that has nothing of the kind."""
+    lines = [
+        *_plan(result.plan),
+        *_parity(result.parity),
+        *_drift(result.drift),
+        *_bindings(result.samples),
+        *_runner(result.valid),
+    ]
+    made = [Block("How the run went", lines)] if lines else []
+    if result.attempts:
+        tried = [f"{one.folder} {one.variant}: {'; '.join(one.reasons)}" for one in result.attempts]
+        made.append(Block("Earlier attempts at samples that were measured anew, in no number", tried))
+    counters = _xstats(found)
+    if counters:
+        made.append(Block("Counters of the device, median over samples", [], counters))
+    return made
+
+
+def _plan(plan: dict[str, Any]) -> list[str]:
+    lines = [f"The plan warns: {phrase(warning)}." for warning in plan.get("warnings") or []]
+    lines += [f"Left out: {phrase(omitted)}." for omitted in plan.get("omitted") or []]
+    if plan.get("repeats"):
+        lines.append(f"It repeats the plan of {phrase(plan['repeats'])}.")
+    if plan.get("resumed"):
+        said = plan["resumed"]
+        lines.append(f"It was resumed{'' if said is True else ': ' + phrase(said)}.")
+    busy = plan.get("busy_at_start")
+    if isinstance(busy, dict):
+        lines.append(f"As it began, others used {busy_words(busy)}.")
+    return lines
+
+
+def _parity(parity: dict[str, Any] | None) -> list[str]:
+    """Whether the same request had the same answer, as the file says it."""
+    when = {"before": "before the first sample", "after": "after the last"}
+    return [
+        f"Same answers to the same requests, {when[name]}: {phrase(parity[name])}."
+        for name in when
+        if parity and parity.get(name) is not None
+    ]
+
+
+def _drift(drift: list[dict[str, Any]] | None) -> list[str]:
+    if drift is None:
+        return []
+    if not drift:
+        return ["Nothing that was looked at changed on the host."]
+    return [f"Changed on the host: {change(fact)}." for fact in drift]
+
+
+def change(fact: dict[str, Any]) -> str:
+    """E.g. "governor from performance to powersave"."""
+    return f"{fact['fact']} from {phrase(fact.get('before'))} to {phrase(fact.get('after'))}"
+
+
+def _bindings(samples: list[Sample]) -> list[str]:
+    """Whether every process ran where it was told to."""
+    said = [sample.raw.get("binding") for sample in samples]
+    said = [binding for binding in said if isinstance(binding, dict)]
+    if not said:
+        return []
+    kept = sum(binding.get("kept") is True for binding in said)
+    lost = sum(binding.get("kept") is False for binding in said)
+    text = f"Binding kept in {kept} of {count(len(samples), 'sample')}"
+    text += f", not kept in {lost}" if lost else ""
+    silent = len(samples) - kept - lost
+    return [text + (f"; {silent} cannot say." if silent else ".")]
+
+
+def _runner(valid: list[Sample]) -> list[str]:
+    shares = [sample.find(None, "runner_cpu_share")[0] for sample in valid]
+    known = [share for share in shares if share is not None]
+    if not known:
+        return []
+    most, silent = 100 * max(known), len(shares) - len(known)
+    text = f"The runner itself used at most {most:.2f} % of one CPU in a measured window"
+    return [text + (f"; {silent} cannot say." if silent else ".")]
+
+
+def _xstats(found: Aggregate) -> Table | None:
+    """What the device counted in the windows, if anything: a row for each cell and counter."""
+    rows = []
+    for cell in found.cells:
+        tables = [sample.raw["server"].get("xstats") or {} for sample in cell.valid]
+        for name in sorted({name for table in tables for name in table}):
+            numbers = [table.get(name) for table in tables]
+            if all(isinstance(number, int) for number in numbers) and any(numbers):
+                middle = sorted(numbers)[len(numbers) // 2]
+                rows.append([cell.variant, name, f"{middle:,}"])
+    return Table(["cell", "counter", "median"], rows, left=2) if rows else None
