@@ -224,6 +224,11 @@ COLUMNS = [
             "rss_peak_kib_min": "least of the samples' peaks",
             "rss_peak_kib_max": "greatest of the samples' peaks",
             "rss_peak_since_start_kib": "peak since the server's start, median over samples",
+            "rss_peak_since_start_kib_min": "least of those",
+            "rss_peak_since_start_kib_max": "greatest of those",
+            "server_other_busy_cpus_max": "others' time on the server's CPUs, most in any sample",
+            "client_other_busy_cpus_max": "others' time on the client's CPUs, most in any sample",
+            "runqueue_wait_us_max": "the server's threads ready without a CPU, most in any sample",
             "migrations_max": "moves of the server's threads from CPU to CPU, most in any sample",
             "steal_us_max": "time stolen from the server's CPUs, most in any sample",
             "runner_cpu_share_max": "of one CPU, that the runner itself used, most in any sample",
@@ -264,6 +269,10 @@ _CPU_KINDS = ("os_cpu_us_per_request", "busy_us_per_request", "core_us_per_reque
 _GREATEST = {
     "other_busy_cpus_max": (None, "other_busy_cpus"),
     "rss_peak_kib_max": ("server", "rss_peak_kib"),
+    "rss_peak_since_start_kib_max": ("server", "rss_peak_since_start_kib"),
+    "server_other_busy_cpus_max": ("server", "other_busy_cpus"),
+    "client_other_busy_cpus_max": ("client", "other_busy_cpus"),
+    "runqueue_wait_us_max": ("server", "runqueue_wait_us"),
     "migrations_max": ("server", "migrations"),
     "steal_us_max": ("server", "steal_us"),
     "runner_cpu_share_max": (None, "runner_cpu_share"),
@@ -271,6 +280,7 @@ _GREATEST = {
 }
 _LEAST = {
     "rss_peak_kib_min": ("server", "rss_peak_kib"),
+    "rss_peak_since_start_kib_min": ("server", "rss_peak_since_start_kib"),
     **{f"{kind}_min": ("server", kind) for kind in _CPU_KINDS},
 }
 _SOURCES: dict[str, tuple[str | None, str]] = {**_MEDIANS, **_GREATEST, **_LEAST}
@@ -307,17 +317,12 @@ class Cell:
 
     @property
     def peak_since(self) -> str | None:
-        """What the peak of the resident set is since; None where no valid sample has one.
-
-        A server whose peak is set back when the window begins says what it was since the start,
-        too."""
-        if not any(sample.find("server", "rss_peak_kib")[0] is not None for sample in self.valid):
+        """What rss_peak_kib is since; None where it is not known. A result that has both peaks says
+        the one since the server's start apart; earlier ones have that alone."""
+        if self.values["rss_peak_kib"].number is None:
             return None
-        whole = "rss_peak_since_start_kib"
-        reset = [sample.find("server", whole)[0] is not None for sample in self.valid]
-        if all(reset):
-            return "measurement start"
-        return "mixed" if any(reset) else "server start"
+        apart = self.values["rss_peak_since_start_kib"].number is not None
+        return "measurement start" if apart else "server start"
 
     @property
     def n(self) -> str:

@@ -1,8 +1,9 @@
-"""How the run went: what was planned and left out, whether the variants answered alike, what changed
-on the host, what the runner itself took, what was measured anew."""
+"""How the run went: what was planned and left out, whether the variants answered alike, what
+changed on the host, what the runner itself took, what was measured anew."""
 
 from __future__ import annotations
 
+from statistics import median_low
 from typing import Any
 
 from analysis.aggregate import Aggregate
@@ -10,6 +11,11 @@ from analysis.blocks import Block, Table
 from analysis.facts import phrase
 from analysis.findings import busy_words, count
 from analysis.load import Result, Sample
+
+
+# How a counter of the device begins in a sample's `details`.
+XSTAT = "xstat_"
+NOTES_MAX = 40
 
 
 def blocks(result: Result, found: Aggregate) -> list[Block]:
@@ -23,11 +29,14 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
     ]
     made = [Block("How the run went", lines)] if lines else []
     if result.attempts:
-        tried = [f"{one.folder} {one.variant}: {'; '.join(one.reasons)}" for one in result.attempts]
-        made.append(Block("Earlier attempts at samples that were measured anew, in no number", tried))
+        kept = [f"{one.folder} {one.variant}: {'; '.join(one.reasons)}" for one in result.attempts]
+        made.append(Block("Attempts at samples that were measured anew, in no number", kept))
+    notes = _notes(result.valid)
+    if notes:
+        made.append(Block("What speaks against single samples without making them invalid", notes))
     counters = _xstats(found)
     if counters:
-        made.append(Block("Counters of the device, median over samples", [], counters))
+        made.append(Block("Counters of the device, lower median over samples", [], counters))
     return made
 
 
@@ -88,18 +97,31 @@ def _runner(valid: list[Sample]) -> list[str]:
     if not known:
         return []
     most, silent = 100 * max(known), len(shares) - len(known)
-    text = f"The runner itself used at most {most:.2f} % of one CPU in a measured window"
+    apart = all(sample.raw.get("runner_apart") is True for sample in valid)
+    where = ", on CPUs that no sample used" if apart else ""
+    text = f"The runner itself used at most {most:.2f} % of one CPU in a measured window{where}"
     return [text + (f"; {silent} cannot say." if silent else ".")]
 
 
+def _notes(valid: list[Sample]) -> list[str]:
+    lines = [
+        f"{sample.sample_id} {sample.variant}: {note}"
+        for sample in valid
+        for note in sample.raw.get("notes") or []
+    ]
+    more = len(lines) - NOTES_MAX
+    return lines[:NOTES_MAX] + ([f"and {more} more, in results.jsonl"] if more > 0 else [])
+
+
 def _xstats(found: Aggregate) -> Table | None:
-    """What the device counted in the windows, if anything: a row for each cell and counter."""
+    """What the device counted in the windows, if anything: a row for each cell and counter. A
+    sample has only those that grew."""
     rows = []
     for cell in found.cells:
-        tables = [sample.raw["server"].get("xstats") or {} for sample in cell.valid]
-        for name in sorted({name for table in tables for name in table}):
-            numbers = [table.get(name) for table in tables]
-            if all(isinstance(number, int) for number in numbers) and any(numbers):
-                middle = sorted(numbers)[len(numbers) // 2]
-                rows.append([cell.variant, name, f"{middle:,}"])
+        tables = [(sample.raw.get("server") or {}).get("details") or {} for sample in cell.valid]
+        for name in sorted({name for table in tables for name in table if name.startswith(XSTAT)}):
+            numbers = [table.get(name, 0) for table in tables]
+            if all(isinstance(number, int) for number in numbers):
+                middle = median_low(numbers)
+                rows.append([cell.variant, name.removeprefix(XSTAT), f"{middle:,}"])
     return Table(["cell", "counter", "median"], rows, left=2) if rows else None

@@ -18,6 +18,8 @@ DRIFT_P = 0.01
 DRIFT_HINT_P = 0.05
 # A sample in which other processes took more than this many CPUs' worth of time is named.
 OTHER_CPUS_MAX = 0.1
+# A runner that took more than this share of a CPU in a measured window is named.
+RUNNER_SHARE_MAX = 0.01
 # Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
 WINDOW_MIN_S = 1.0
 SAMPLES_MIN = 3
@@ -188,6 +190,14 @@ def _course(result: Result) -> list[Caveat]:
     if changed:
         text = f"{_some(changed)} changed while the run lasted; see below"
         found.append(Caveat("drifting host", text))
+    shares = [sample.find(None, "runner_cpu_share")[0] or 0 for sample in result.valid]
+    over = [share for share in shares if share > RUNNER_SHARE_MAX]
+    if over:
+        text = (
+            f"in {len(over)} of {count(len(shares), 'valid sample')} the runner itself took more"
+            f" than {RUNNER_SHARE_MAX:.0%} of a CPU, {max(over):.1%} at most"
+        )
+        found.append(Caveat("busy runner", text))
     if result.attempts:
         text = (
             f"{count(len(result.attempts), 'earlier attempt')} kept in attempts/, in no number:"

@@ -30,6 +30,7 @@ def _of_side(cell: Cell) -> dict[str, Any]:
         "rss_peak_kib",
         "rss_peak_kib_min",
         "rss_peak_kib_max",
+        "rss_peak_since_start_kib",
         "requests_failed",
         "answers_not_ok",
         "attempts_failed",

@@ -165,6 +165,22 @@ def _knows(base: Cell, new: Cell, column: str) -> bool:
     return all(cell.values[column].number is not None for cell in (base, new))
 
 
+def memory(base: Cell, new: Cell) -> tuple[str, str] | None:
+    """(column, since): which peak of the resident set both sides have, and what it is since; a
+    server of an earlier commit knows the one since its start alone. None where they have none in
+    common."""
+    if base.peak_since is not None and base.peak_since == new.peak_since:
+        return "rss_peak_kib", base.peak_since
+    if _knows(base, new, "rss_peak_since_start_kib"):
+        return "rss_peak_since_start_kib", "server start"
+    return None
+
+
+def _peak_of(pair: Pair, sample: Sample) -> float | None:
+    common = memory(pair.base, pair.new)
+    return sample.find("server", common[0])[0] if common else None
+
+
 @dataclass(frozen=True)
 class Measure:
     """What the samples of a pair are compared in, one by one."""
@@ -190,7 +206,7 @@ def measures(pair: Pair) -> list[Measure]:
         Measure(
             "peak resident memory",
             "rss_peak",
-            lambda sample: sample.find("server", "rss_peak_kib")[0],
+            lambda sample: _peak_of(pair, sample),
             "{:,.1f} MiB",
             1 / KIB_IN_MIB,
         ),

@@ -317,12 +317,20 @@ def _latency(pairs: list[Pair], noun: str) -> Table:
 
 
 def _memory(pairs: list[Pair]) -> list[str]:
-    lines = [
-        f"{place}: " + "; ".join(f"{name} {_peak(cell)}" for name, cell in sides) + "."
-        for place, sides in _sides(pairs).items()
-    ]
-    since = {cell.peak_since for sides in _sides(pairs).values() for _, cell in sides} - {None}
-    return lines + [SINCE[since.pop() if len(since) == 1 else "mixed" if since else None]]
+    """A line a pair, each of a peak that both sides have."""
+    lines: list[str] = []
+    kinds: list[str] = []
+    for pair in pairs:
+        common = variants.memory(pair.base, pair.new)
+        if common is None:
+            lines.append(f"{_place(pair, pairs)}: n/a (no peak since the same time on both sides).")
+            continue
+        column, since = common
+        kinds.append(since)
+        sides = ((pair.base_name, pair.base), (pair.name, pair.new))
+        peaks = "; ".join(f"{name} {_peak(cell, column)}" for name, cell in sides)
+        lines.append(f"{_place(pair, pairs)}, since {since}: {peaks}.")
+    return lines + [SINCE[since] for since in dict.fromkeys(kinds)]
 
 
 SINCE = {
@@ -333,23 +341,19 @@ SINCE = {
     ),
     "server start": (
         "Every sample has a server of its own, so nothing that an earlier scenario left is in it;"
-        " but the peak is since the server's start, connecting and warm-up included."
+        " but a peak since the server's start has connecting and warm-up in it, and is all that a"
+        " server of an earlier commit knows."
     ),
-    "mixed": (
-        "Every sample has a server of its own. Some say their peak since the measured window began,"
-        " some since the server's start: the two do not compare."
-    ),
-    None: "What the peak is since is not known: no sample has one.",
 }
 
 
-def _peak(cell: Cell) -> str:
+def _peak(cell: Cell, column: str) -> str:
     """E.g. "median 43.1 MiB (42.9 to 43.4)"."""
-    peak = cell.values["rss_peak_kib"]
+    peak = cell.values[column]
     if peak.number is None:
         return f"n/a ({peak.reason})"
     low, median, high = (
-        shown(cell, f"rss_peak_kib{of}", 1, 1 / KIB_IN_MIB) for of in ("_min", "", "_max")
+        shown(cell, f"{column}{of}", 1, 1 / KIB_IN_MIB) for of in ("_min", "", "_max")
     )
     return f"median {median} MiB ({low} to {high})"
 

@@ -149,7 +149,8 @@ class Known(unittest.TestCase):
         lines = block(self.blocks, "Peak resident memory of the server").lines
         self.assertEqual(
             lines[0],
-            "respond-64: base median 43.1 MiB (43.0 to 43.2); new median 44.1 MiB (44.0 to 44.2).",
+            "respond-64, since measurement start: base median 43.1 MiB (43.0 to 43.2); new median"
+            " 44.1 MiB (44.0 to 44.2).",
         )
         self.assertIn("set back when the measured window begins", lines[-1])
 
@@ -182,7 +183,8 @@ class Known(unittest.TestCase):
             "respond-64: base 99,000 to 101,000 (CV 0.8 %)",
             "p50 µs base",
             "p99 µs new",
-            "\nPeak resident memory of the server:\n  respond-64: base median 43.1 MiB",
+            "\nPeak resident memory of the server:\n  respond-64, since measurement start: base"
+            " median 43.1 MiB (43.0 to 43.2); new",
             "Every sample has a server of its own",
             "Outside the spread of the runs:",
             "Causes were not looked for.",
@@ -290,17 +292,46 @@ class Known(unittest.TestCase):
             "./weir run results/run --variant base=v0.1",
         )
 
-    def test_mixed_peak(self):
-        """peaks since different times are said not to compare"""
+    def peaks(self, change):
+        """The lines on memory of a comparison with this change."""
+        result, found = loaded(change)
+        return block(verdict.blocks(result, found), "Peak resident memory of the server").lines
+
+    def test_earlier_commit(self):
+        """beside a server that knows only its peak since the start, that one is compared"""
+
+        def forget(result, client):
+            if result["cell"]["variant"] == "base":
+                result["server"].update(rss_peak_kib=None, rss_peak_kib_reason="since start alone")
+
+        lines = self.peaks(forget)
+        self.assertTrue(
+            lines[0].startswith("respond-64, since server start: base median 44.0 MiB (44.0 to"),
+            lines[0],
+        )
+        self.assertEqual(len(lines), 5)
+        self.assertIn("connecting and warm-up in it", lines[-1])
+
+    def test_earlier_result(self):
+        """a result that has one peak alone has that since the server's start"""
+        lines = self.peaks(lambda result, _: result["server"].pop("rss_peak_since_start_kib"))
+        self.assertTrue(
+            lines[0].startswith("respond-64, since server start: base median 43.1 MiB"), lines[0]
+        )
+
+    def test_no_common_peak(self):
+        """peaks since different times are not compared"""
 
         def forget(result, client):
             if result["cell"]["variant"] == "base":
                 del result["server"]["rss_peak_since_start_kib"]
 
+        lines = self.peaks(forget)
+        self.assertEqual(lines[0], "respond-64: n/a (no peak since the same time on both sides).")
         result, found = loaded(forget)
-        self.assertEqual(found.cells[0].peak_since, "server start")
-        lines = block(verdict.blocks(result, found), "Peak resident memory of the server").lines
-        self.assertIn("the two do not compare", lines[-1])
+        lines = block(verdict.blocks(result, found), "What stands out").lines
+        self.assertIn("peak resident memory of respond-64", lines[-2])
+        self.assertTrue(lines[-2].startswith("Not known"))
 
 
 class Gate(unittest.TestCase):
@@ -533,6 +564,34 @@ class Course(unittest.TestCase):
         self.assertIn(
             "The runner itself used at most 0.50 % of one CPU in a measured window.", lines
         )
+
+    def test_busy_runner(self):
+        """a runner that takes more than a hundredth of a CPU speaks against the run"""
+
+        def change(result, client):
+            result["runner_cpu_share"] = 0.01 if result["order_index"] else 0.012
+
+        _, caveats = self.run_with(None, change)
+        self.assertEqual(
+            caveats["busy runner"],
+            "in 1 of 40 valid samples the runner itself took more than 1% of a CPU, 1.2% at most",
+        )
+
+    def test_notes_and_counters(self):
+        """notes on samples are listed, and what the device counted is told by median"""
+
+        def change(result, client):
+            result["notes"] = ["the wall clock was set"] if result["order_index"] == 3 else []
+            if result["cell"]["variant"] == "new" and result["run"]:
+                result["server"]["details"] = {"xstat_rx_errors": result["run"], "copies": 7}
+
+        result, found = loaded(change)
+        blocks = {one.title: one for one in course.blocks(result, found)}
+        notes = blocks["What speaks against single samples without making them invalid"].lines
+        self.assertEqual(len(notes), 1)
+        self.assertRegex(notes[0], r"^s0003 \S+: the wall clock was set$")
+        rows = blocks["Counters of the device, lower median over samples"].table.rows
+        self.assertEqual(rows, [[f"{name}.new", "rx_errors", "2"] for name in SCENARIOS])
 
     def test_dirty_variant(self):
         """a variant's build that is not fit speaks against the run, by the variant's name"""
