@@ -46,7 +46,16 @@ def _of_side(cell: Cell) -> dict[str, Any]:
 
 
 def _of_build(build: dict[str, Any]) -> dict[str, Any]:
-    names = ("git_commit", "git_dirty", "program_sha256", "build_type", "c_args", "compiler")
+    names = (
+        "git_commit",
+        "git_dirty",
+        "git_diff_sha256",
+        "program_sha256",
+        "build_type",
+        "optimization",
+        "c_args",
+        "compiler",
+    )
     return {name: build.get(name) for name in names}
 
 

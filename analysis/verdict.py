@@ -31,9 +31,11 @@ MACHINE = (
 # Facts of a build in words, likewise.
 BUILD = (
     ("compiler", "{}"),
+    ("compiler_version", "{}"),
     ("build_type", "build type {}"),
     ("optimization", "optimization {}"),
-    ("options", "options {}"),
+    ("setup", "setup {}"),
+    ("variant_options", "options of its own {}"),
     ("c_args", "C flags {}"),
     ("sanitizers", "sanitizers {}"),
     ("assertions", "assertions {}"),
@@ -132,7 +134,7 @@ def _built(build: dict[str, Any]) -> list[str]:
     return [
         *whose,
         f"built from commit {_fact(build, 'git_commit')}{state}",
-        *([f"diff {build['diff_sha256']}"] if build.get("diff_sha256") else []),
+        *([f"diff SHA-256 {build['git_diff_sha256']}"] if build.get("git_diff_sha256") else []),
         f"program SHA-256 {_fact(build, 'program_sha256')}",
         *_words(build, BUILD),
     ]
@@ -416,7 +418,7 @@ def _where(result: Result) -> list[str]:
         )
     ]
     for name in result.levels_of(variants.AXIS):
-        path = build_of(result, name).get("program_path")
-        if path:
-            lines.append(f"Program of {name}: {path}")
+        key = build_of(result, name).get("cache_key")
+        if key:
+            lines.append(f"Program of {name}: in the cache of builds, key {key}.")
     return lines

@@ -190,6 +190,7 @@ class Known(unittest.TestCase):
             "Causes were not looked for.",
             "\nVerdict:\n  new against base: the gate holds in 2 of 4 scenarios",
             "aggregate.csv and variants.csv",
+            "Program of base: in the cache of builds, key aaaaaaaa.",
         ]
         at = 0
         for fact in facts:
@@ -598,9 +599,14 @@ class Course(unittest.TestCase):
 
         def dirty(path):
             build = json.loads((path / "build.json").read_text())
-            build["variants"]["new"].update(git_dirty=True, sanitizers="address")
+            build["variants"]["new"].update(
+                git_dirty=True, git_diff_sha256="d" * 64, sanitizers="address"
+            )
             write_json(path / "build.json", build)
 
+        result, found = loaded(finish=dirty)
+        line = block(verdict.blocks(result, found), "Variants").lines[1]
+        self.assertIn(f"with uncommitted changes; diff SHA-256 {'d' * 64}", line)
         _, caveats = self.run_with(dirty)
         self.assertIn("variant new: address", caveats["sanitizer build"])
         self.assertIn("variant new:", caveats["uncommitted changes"])
