@@ -42,7 +42,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
 
 def _plan(plan: dict[str, Any]) -> list[str]:
     lines = [f"The plan warns: {phrase(warning)}." for warning in plan.get("warnings") or []]
-    lines += [f"Left out: {phrase(omitted)}." for omitted in plan.get("omitted") or []]
+    lines += [f"Left out: {_omitted(omitted)}." for omitted in plan.get("omitted") or []]
     if plan.get("repeats"):
         lines.append(f"It repeats the plan of {phrase(plan['repeats'])}.")
     if plan.get("resumed"):
@@ -54,14 +54,38 @@ def _plan(plan: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _omitted(omitted: Any) -> str:
+    """E.g. "capacity-36cpu-0kb (omitted: 36 workers are more than the 4 CPUs ...)"."""
+    if isinstance(omitted, dict) and "what" in omitted:
+        return f"{omitted['what']} ({omitted.get('why') or 'no reason recorded'})"
+    return phrase(omitted)
+
+
 def _parity(parity: dict[str, Any] | None) -> list[str]:
-    """Whether the same request had the same answer, as the file says it."""
-    when = {"before": "before the first sample", "after": "after the last"}
-    return [
-        f"Same answers to the same requests, {when[name]}: {phrase(parity[name])}."
-        for name in when
-        if parity and parity.get(name) is not None
-    ]
+    """Whether the same request had the same answer of every server, and what the answers were."""
+    lines = []
+    for when, words in (("before", "before the first sample"), ("after", "after the last")):
+        found = (parity or {}).get(when)
+        if isinstance(found, dict):
+            lines.append(f"Same answers to the same requests, {words}: {_equal(found)}.")
+            lines += [f"  {line}" for line in map(_group, found.get("groups") or []) if line]
+    return lines
+
+
+def _equal(found: dict[str, Any]) -> str:
+    if found.get("equal") is None:
+        return f"n/a ({found.get('equal_reason') or 'not recorded'})"
+    return "yes" if found["equal"] is True else f"no, {phrase(found.get('mismatch'))}"
+
+
+def _group(group: Any) -> str | None:
+    """One kind of request: how many servers were asked, and the hash of what they said."""
+    servers = group.get("servers") if isinstance(group, dict) else None
+    if not isinstance(servers, list):
+        return None
+    digests = dict.fromkeys(str(one.get("digest")) for one in servers if one.get("digest"))
+    said = ", ".join(digests) or "n/a"
+    return f"{phrase(group.get('request'))}: {count(len(servers), 'server')} said {said}"
 
 
 def _drift(drift: list[dict[str, Any]] | None) -> list[str]:

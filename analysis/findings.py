@@ -223,7 +223,7 @@ def busy_words(busy: dict[str, Any]) -> str:
 def unlike_answers(parity: dict[str, Any] | None, when: str) -> bool:
     """Whether the check at that time found that answers differ."""
     found = (parity or {}).get(when)
-    return isinstance(found, dict) and found.get("same") is False
+    return isinstance(found, dict) and found.get("equal") is False
 
 
 def _client(valid: list[Sample]) -> list[Caveat]:

@@ -122,8 +122,12 @@ class Result:
             name: levels if isinstance(levels, list) else []
             for name, levels in (factors if isinstance(factors, dict) else {}).items()
         }
-        named = {axis: list(self.levels_of(axis)) for axis in ("scenario", "variant")}
-        return axes | {axis: levels for axis, levels in named.items() if levels}
+        for axis in ("scenario", "variant"):
+            levels = list(self.levels_of(axis))
+            # Scenarios of a profile are named by the cells alone.
+            if levels or any(axis in sample.cell for sample in self.samples):
+                axes[axis] = levels
+        return axes
 
     def levels_of(self, axis: str) -> dict[str, dict[str, Any]]:
         """Each scenario's or variant's own object, by name; empty where there is no such axis."""

@@ -74,22 +74,40 @@ def _order(result: Result) -> str:
 
 def scenarios(result: Result) -> list[str]:
     """What each scenario is: its settings, and those that another sets, as they were in effect."""
-    levels = result.levels_of("scenario")
-    names = [name for name in SETTINGS if any(name in settings for settings in levels.values())]
-    lines = []
-    for scenario in levels:
-        cells = [one.cell for one in result.samples if one.cell.get("scenario") == scenario]
-        cell = cells[0] if cells else {}
-        words = [f"{name} {_setting(cell, name)}" for name in names if name in cell]
-        lines.append(f"Scenario {scenario}: {', '.join(words) or 'not measured'}.")
-    return lines
+    cells = {
+        sample.cell["scenario"]: sample.cell
+        for sample in sorted(result.samples, key=lambda sample: sample.valid)
+        if "scenario" in sample.cell
+    }
+    names = _of_scenarios(result)
+    order = list(dict.fromkeys([*result.levels_of("scenario"), *cells]))
+    return [
+        f"Scenario {scenario}: "
+        + (", ".join(f"{name} {_setting(cell, name)}" for name in names if name in cell) or "n/a")
+        + "."
+        for scenario, cell in ((scenario, cells.get(scenario, {})) for scenario in order)
+    ]
+
+
+def _of_scenarios(result: Result) -> list[str]:
+    """Settings that a scenario sets, and those in which scenarios came to differ otherwise."""
+    named = [settings for settings in result.levels_of("scenario").values()]
+    seen: dict[str, set[str]] = {}
+    for sample in result.samples:
+        if not named and "scenario" in sample.cell:
+            for name in SETTINGS:
+                if name in sample.cell:
+                    seen.setdefault(name, set()).add(_setting(sample.cell, name))
+    return [
+        name
+        for name in SETTINGS
+        if any(name in settings for settings in named) or len(seen.get(name, ())) > 1
+    ]
 
 
 def fixed(result: Result) -> str:
     """All that nothing varies, with its effective values."""
-    varied = set(result.axes)
-    for settings in result.levels_of("scenario").values():
-        varied.update(settings)
+    varied = set(result.axes) | set(_of_scenarios(result))
     for variant in result.levels_of("variant").values():
         settings = variant.get("set")
         varied.update(settings if isinstance(settings, dict) else {})
@@ -178,10 +196,11 @@ def plain(value: Any) -> str:
 def limits(result: Result) -> list[str]:
     """What the numbers do not show."""
     stacks = sorted({str(sample.cell.get("stack", "")) for sample in result.samples})
+    where = "host" if result.hosts is None else "set of machines"
     found = [
         (
-            "One host, one day. The intervals speak of this host between its first and last sample,"
-            " not of other hosts, kernels or compilers."
+            f"One {where}, one day. The intervals speak of this {where} between its first and last"
+            " sample, not of other hosts, kernels or compilers."
         ),
         (
             "Closed loop: no claim about latency under an offered load. The percentiles are those"
@@ -193,7 +212,7 @@ def limits(result: Result) -> list[str]:
         ),
     ]
     links = sorted({_link(stack) for stack in stacks if "@" in stack})
-    if links and "pci" not in links:
+    if links and not {"pci", "network"} & set(links):
         found.append(
             f"No wire and no NIC ({' and '.join(links)} only): device interrupts, PCIe, offloads, "
             "loss and propagation are all absent."

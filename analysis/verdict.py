@@ -52,7 +52,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
         Block("Variants", [*_variants(result, found), client(result)]),
         Block("Configuration", [method.fixed(result), *method.scenarios(result)]),
         Block("Schedule", _schedule(result)),
-        Block("Comparable", [_comparable()]),
+        Block("Comparable", [_comparable(result)]),
         Block("Failures", _failures(result)),
         Block("Gate", _gate(pairs)),
         *_tables(pairs, place_noun(found)),
@@ -157,9 +157,10 @@ def _schedule(result: Result) -> list[str]:
     ]
 
 
-def _comparable() -> str:
+def _comparable(result: Result) -> str:
+    where = "one host" if result.hosts is None else "the machines of hosts.json"
     return (
-        "With each other only: one host, one schedule, one load generator. Numbers of other hosts,"
+        f"With each other only: {where}, one schedule, one load generator. Numbers of other hosts,"
         " builds or directories are no base for these."
     )
 

@@ -520,7 +520,7 @@ class Course(unittest.TestCase):
             edit_json(
                 path / "plan.json",
                 warnings=["the host has no core for it"],
-                omitted=[{"cell": "capacity-36cpu-0kb", "reason": "no such CPUs"}],
+                omitted=[{"what": "capacity-36cpu-0kb", "why": "36 workers are too many"}],
                 repeats="results/first",
                 busy_at_start={
                     "cpus": 1.02,
@@ -531,7 +531,7 @@ class Course(unittest.TestCase):
 
         lines, caveats = self.run_with(plan)
         self.assertIn("The plan warns: the host has no core for it.", lines)
-        self.assertIn("Left out: cell: capacity-36cpu-0kb; reason: no such CPUs.", lines)
+        self.assertIn("Left out: capacity-36cpu-0kb (36 workers are too many).", lines)
         self.assertIn("It repeats the plan of results/first.", lines)
         self.assertIn("As it began, others used 1.02 CPUs (python3 1.00).", lines)
         self.assertEqual(caveats["busy at the start"], "others used 1.02 CPUs (python3 1.00)")
@@ -565,6 +565,54 @@ class Course(unittest.TestCase):
         self.assertIn(
             "The runner itself used at most 0.50 % of one CPU in a measured window.", lines
         )
+
+    def test_parity(self):
+        """what servers answered is told, and unlike answers speak against the run"""
+
+        def parity(path):
+            servers = [{"variant": "respond-64.base", "digest": "aa"}, {"digest": "aa"}]
+            group = {"request": {"handler": "respond"}, "equal": True, "servers": servers}
+            before = {"when": "before", "equal": True, "mismatch": None, "groups": [group]}
+            after = {"when": "after", "equal": False, "mismatch": "base said aa, new bb"}
+            write_json(path / "parity.json", {"before": before, "after": after})
+
+        lines, caveats = self.run_with(parity)
+        at = lines.index("Same answers to the same requests, before the first sample: yes.")
+        self.assertEqual(lines[at + 1], "  handler: respond: 2 servers said aa")
+        self.assertEqual(
+            lines[at + 2],
+            "Same answers to the same requests, after the last: no, base said aa, new bb.",
+        )
+        self.assertIn("after the run", caveats["unlike answers"])
+        self.assertNotIn("before", caveats["unlike answers"])
+
+    def test_parity_unknown(self):
+        """where a server could not be asked it is not said that the answers were alike"""
+
+        def parity(path):
+            before = {"equal": None, "equal_reason": "a server could not be asked", "groups": []}
+            write_json(path / "parity.json", {"before": before})
+
+        lines, caveats = self.run_with(parity)
+        self.assertIn("n/a (a server could not be asked).", " ".join(lines))
+        self.assertNotIn("unlike answers", caveats)
+
+    def test_profile(self):
+        """scenarios that a profile made are named by the cells, with what they differ in"""
+
+        def profile(path):
+            experiment = json.loads((path / "experiment.json").read_text())
+            del experiment["scenarios"]
+            edit_json(path / "plan.json", effective=experiment | {"profiles": ["pooled"]})
+
+        result, found = loaded(finish=profile)
+        self.assertEqual(found.factors["scenario"], list(SCENARIOS))
+        self.assertEqual(
+            method.scenarios(result)[0],
+            "Scenario respond-64: handler respond, delivery immediate, depth 1, request_bytes 64,"
+            " response_bytes 64.",
+        )
+        self.assertNotIn("depth:", method.fixed(result))
 
     def test_busy_runner(self):
         """a runner that takes more than a hundredth of a CPU speaks against the run"""
