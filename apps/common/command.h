@@ -1,11 +1,11 @@
 /*
  * command: another program, run to its end.
  *
- * For tools that do at setup what would take much code of our own, e.g. `ip`, git, a compiler. There
- * is no shell in between. What the program says on stderr is kept, so that an error can quote it. It
- * inherits the signal mask: where the caller has blocked the signals of ending, a Ctrl-C does not
- * break the program off in the middle of its work; command_work is for work that it may break off.
- * If this process dies, the program gets a SIGTERM.
+ * For tools that do at setup what would take much code of our own, e.g. `ip`, git, a compiler.
+ * There is no shell in between. What the program says on stderr is kept, so that an error can quote
+ * it. It inherits the signal mask: where the caller has blocked the signals of ending, a Ctrl-C
+ * does not break the program off in the middle of its work; command_work is for work that it may
+ * break off. If this process dies, the program gets a SIGTERM.
  *
  * Plane: setup, main thread.
  */
@@ -30,8 +30,8 @@ struct command {
  * Runs argv[0], found through PATH, with `input` on its stdin; argv is ended by NULL. What it says
  * on stdout is dropped. 0 if its exit status was 0; -ENOENT if there is no such program, or no such
  * folder; -EIO if it failed, with what it said, line ends as "; ", in `said_out`; or another
- * negative errno if it could not be started. Where the program said nothing, `said_out` says what is
- * known.
+ * negative errno if it could not be started. Where the program said nothing, `said_out` says what
+ * is known.
  */
 int command_run(const char *const *argv, const char *input, char said_out[COMMAND_SAID_BYTES]);
 
