@@ -6,6 +6,7 @@
 #include "apps/provenance/build_info.h"
 
 #include <errno.h>
+#include <gnu/libc-version.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -312,6 +313,7 @@ static void set_libraries(json_t *facts, const json_t *found)
 		else
 			json_set_unknown(libraries, known[i].key, known[i].absent);
 	}
+	json_object_set_new(libraries, "libc", json_string(gnu_get_libc_version()));
 	json_object_set_new(facts, "libraries", libraries);
 }
 
