@@ -6,6 +6,7 @@
 #include "apps/run/builds.h"
 #include "apps/run/ground.h"
 #include "apps/run/lock.h"
+#include "apps/run/plan_show.h"
 #include "dataplane/core/hugepages.h"
 
 #include <errno.h>
@@ -38,31 +39,6 @@ static const char *default_output(char path[PATH_MAX + 16])
 	else
 		strcpy(path, "results");
 	return path;
-}
-
-static void join_argv(const json_t *argv, FILE *to)
-{
-	size_t index;
-	json_t *argument;
-
-	json_array_foreach((json_t *)argv, index, argument)
-		fprintf(to, " %s", json_string_value(argument));
-	fputc('\n', to);
-}
-
-static int print_plan(const struct plan *plan)
-{
-	for (unsigned i = 0; i < plan->sample_count; i++) {
-		const struct plan_sample *sample = &plan->samples[i];
-
-		printf("%s run %u %s\n  server:", sample->id, sample->run, sample->cell->variant);
-		join_argv(sample->server_argv, stdout);
-		printf("  client:");
-		join_argv(sample->client_argv, stdout);
-	}
-	printf("%u samples, about %.0f s; nothing was run\n", plan->sample_count,
-	       plan_estimate_s(plan));
-	return EXIT_PASS;
 }
 
 /* Waits for the analysis; an interrupt ends it. Its exit status, or -1. */
@@ -208,7 +184,7 @@ static int refuse_programs(const struct conduct *conduct, const struct interrupt
 	return code == -EINTR ? 128 + interrupt->signal_number : EXIT_USAGE;
 }
 
-/* Plans on this host; `ground` is taken, or pretended for a dry run. */
+/* Plans on this host; `ground` is taken, or pretended for a dry run, which has no programs. */
 static int make_plan(const struct experiment *experiment, const struct ground *ground,
 		     const struct program *programs, struct plan **plan_out,
 		     struct problems *problems)
@@ -224,7 +200,7 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 	if (code < 0)
 		problems_add(problems, "cannot read which CPUs there are: %s", strerror(-code));
 	else
-		code = plan_make(experiment, &on, plan_out, problems);
+		code = (programs ? plan_make : plan_sketch)(experiment, &on, plan_out, problems);
 	free(topology);
 	return code;
 }
@@ -232,17 +208,15 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
 {
 	struct problems problems = {0};
-	struct program programs[EXPERIMENT_BUILDS_MAX] = {0};
 	struct ground ground;
 	struct plan *plan;
-	int status;
 
 	ground_pretend(&ground);
-	if (make_plan(experiment, &ground, programs, &plan, &problems) < 0)
+	if (make_plan(experiment, &ground, NULL, &plan, &problems) < 0)
 		return conduct_refuse(conduct->program, &problems);
-	status = print_plan(plan);
+	plan_print(plan, stdout);
 	plan_free(plan);
-	return status;
+	return problems.count ? conduct_refuse(conduct->program, &problems) : EXIT_PASS;
 }
 
 /* Takes lock, signals and ground, carries the plan out, and gives all back. */
