@@ -135,6 +135,7 @@ static int load(struct load_options *options, const struct flags *flags)
 	block_signals();
 	clock_start();
 	look_around(options, flags->program);
+	options->memory = membind_apply(options->stack.membind, &options->stack.cpus);
 	if (enter_link(options, &error) < 0 || cpus_bind(&options->stack.cpus, &error) < 0 ||
 	    check_files(options, &error) < 0 ||
 	    stack_check_descriptors(&options->stack, false, options->connections,
@@ -147,7 +148,7 @@ static int load(struct load_options *options, const struct flags *flags)
 		status = conclude(options, &result, flags);
 	if (progress_close(&progress, &metrics_error) < 0 && status != EXIT_USAGE)
 		status = exit_with(EXIT_USAGE, flags->program, &metrics_error);
-	free(result.measured);
+	load_result_fini(&result);
 	return status;
 }
 
@@ -257,6 +258,7 @@ int verb_load(int argc, char **argv)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
 	status = load(&options, &flags);
+	json_decref(options.memory);
 	bodies_destroy(&options.bodies);
 	return status;
 }
