@@ -44,6 +44,7 @@ struct load_options {
 	const char *json; /* NULL: not wanted; so the next two */
 	const char *metrics;
 	const char *hgrm;
+	uint32_t digest; /* requests to be answered and hashed instead of a load; 0: none */
 	/* made from the above */
 	struct bodies bodies;
 	struct verify_plan plan;
