@@ -25,7 +25,7 @@ enum stack_hugepages { STACK_HUGEPAGES_YES, STACK_HUGEPAGES_NO, STACK_HUGEPAGES_
 enum {
 	STACK_SECRET_BYTES = 16,
 	STACK_WORKERS_MAX = 64,
-	STACK_DETAILS = 64,
+	STACK_DETAILS = 192, /* dpdk: its own and its device's */
 };
 
 /* What the shared flags say, then what was made of it. */
