@@ -1,5 +1,6 @@
 #include "apps/load/lead.h"
 
+#include "apps/common/process.h"
 #include "apps/common/signals.h"
 #include "dataplane/core/clock.h"
 
@@ -206,6 +207,31 @@ static bool last(struct lead *lead, uint64_t duration_ns)
 	return sleep_for(lead, end_ns - now_ns);
 }
 
+/* Where the workers were, while they live. */
+static json_t *bindings_to_json(const struct lead *lead)
+{
+	json_t *object = json_object(), *array = json_array();
+
+	for (unsigned i = 0; i < lead->count; i++)
+		json_array_append_new(array, binding_to_json(&lead->generators[i].worker.binding));
+	json_object_set(object, "memory", lead->options->memory);
+	json_object_set_new(object, "workers", array);
+	return object;
+}
+
+/* Reading the accounts takes a worker's CPU for a moment, which is none of the window's. */
+static void begin_window(struct lead *lead)
+{
+	lead->result->before = load_account(lead->options);
+	process_begin_peak();
+}
+
+static void end_window(struct lead *lead)
+{
+	lead->result->after = load_account(lead->options);
+	lead->result->binding = bindings_to_json(lead);
+}
+
 /* Leads through the phases until the last or the first failure. */
 static void lead_phases(struct lead *lead)
 {
@@ -217,6 +243,7 @@ static void lead_phases(struct lead *lead)
 	announce(lead, LOAD_WARMUP);
 	if (!mark(lead, LOAD_WARMUP) || !last(lead, lead->options->warmup_ns))
 		return;
+	begin_window(lead);
 	if (!mark(lead, LOAD_MEASURE))
 		return;
 	announce(lead, LOAD_MEASURE);
@@ -225,6 +252,7 @@ static void lead_phases(struct lead *lead)
 	if (!mark(lead, LOAD_DRAIN))
 		return;
 	announce(lead, LOAD_DRAIN);
+	end_window(lead);
 	await_stage(lead, GENERATOR_DRAINED);
 }
 
