@@ -12,7 +12,8 @@
 
 struct campaign {
 	const struct plan *plan;
-	const char *output; /* parent of the result directory */
+	const struct program *programs; /* of the experiment's builds */
+	const char *output;		/* parent of the result directory */
 	struct interrupt *interrupt;
 	/*
 	 * Writes into the directory what a verb makes of all results, before the manifest is made;

@@ -3,6 +3,7 @@
 #include "apps/common/exit.h"
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
+#include "apps/run/builds.h"
 #include "apps/run/ground.h"
 #include "apps/run/lock.h"
 #include "apps/run/plan_show.h"
@@ -137,11 +138,12 @@ static int give_up(const struct conduct *conduct, const struct campaign *campaig
 }
 
 static int carry_out(const struct conduct *conduct, const struct plan *plan,
-		     struct interrupt *interrupt)
+		     const struct program *programs, struct interrupt *interrupt)
 {
 	char output[PATH_MAX + 16];
 	struct campaign campaign = {
 		.plan = plan,
+		.programs = programs,
 		.output = conduct->output ? conduct->output : default_output(output),
 		.interrupt = interrupt,
 		.add_files = conduct->add_files,
@@ -152,6 +154,34 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 
 	json_decref(campaign.results);
 	return status;
+}
+
+/* The programs that the cells are served by, built if need be. 0, or negative errno. */
+static int make_programs(const struct conduct *conduct, const struct experiment *experiment,
+			 struct interrupt *interrupt, struct program *programs,
+			 struct tp_error *error)
+{
+	const char *cache = conduct->builds;
+	char path[PATH_MAX] = "";
+
+	if (!cache) {
+		builds_default_cache(path);
+		cache = path;
+	}
+	if (experiment->build_count > 1) {
+		printf("programs of variants: %u, from %s or built there, which takes minutes\n",
+		       experiment->build_count - 1, cache);
+		fflush(stdout);
+	}
+	return builds_make(experiment, cache, interrupt, programs, error);
+}
+
+/* Says that there are no programs to measure, and why. */
+static int refuse_programs(const struct conduct *conduct, const struct interrupt *interrupt,
+			   int code, const struct tp_error *error)
+{
+	exit_with(EXIT_USAGE, conduct->program, error);
+	return code == -EINTR ? 128 + interrupt->signal_number : EXIT_USAGE;
 }
 
 /* Plans on this host; `ground` is taken, or pretended for a dry run, which has no programs. */
@@ -195,7 +225,7 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 	struct problems problems = {0};
 	struct interrupt interrupt;
 	struct tp_error error;
-	struct program own;
+	struct program programs[EXPERIMENT_BUILDS_MAX];
 	struct ground ground;
 	struct plan *plan;
 	int code, status, lock = lock_take(conduct->lock, experiment->path, &error);
@@ -206,21 +236,19 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 		tp_fail(&error, 0, "cannot block signals");
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	}
-	code = program_own(&own);
-	if (code < 0) {
-		tp_fail(&error, code, "cannot read the running program: %s", strerror(-code));
-		return exit_with(EXIT_USAGE, conduct->program, &error);
-	}
+	code = make_programs(conduct, experiment, &interrupt, programs, &error);
+	if (code < 0)
+		return refuse_programs(conduct, &interrupt, code, &error);
 	if (ground_take(&ground, &error) < 0)
 		return exit_with(EXIT_USAGE, conduct->program, &error);
-	if (make_plan(experiment, &ground, &own, &plan, &problems) < 0) {
+	if (make_plan(experiment, &ground, programs, &plan, &problems) < 0) {
 		status = conduct_refuse(conduct->program, &problems);
 	} else {
-		status = carry_out(conduct, plan, &interrupt);
+		status = carry_out(conduct, plan, programs, &interrupt);
 		plan_free(plan);
 	}
 	ground_give_back(&ground);
-	program_fini(&own);
+	builds_fini(experiment, programs);
 	close(interrupt.fd);
 	close(lock);
 	return status;
