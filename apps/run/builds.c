@@ -266,7 +266,7 @@ static int make(struct workshop *workshop, const struct build *build, struct pro
 		make_key(workshop, &job);
 		code = obtain(workshop, &job, program_out, &why);
 	}
-	if (code == -EINTR || interrupt_check(workshop->interrupt)) {
+	if (interrupt_check(workshop->interrupt) || code == -EINTR) {
 		if (code == 0)
 			program_fini(program_out);
 		return tp_fail(error, -EINTR, "interrupted while variant %s was built",
@@ -333,8 +333,13 @@ json_t *builds_to_json(const struct experiment *experiment, const struct program
 {
 	json_t *all = json_deep_copy(programs[0].build), *variants = json_object();
 
-	for (unsigned i = 1; i < experiment->build_count; i++)
-		json_object_set(variants, experiment->builds[i].variant, programs[i].build);
+	for (unsigned i = 0; i < experiment->axis_count; i++) {
+		const struct axis *axis = &experiment->axes[i];
+
+		for (unsigned j = 0; axis->kind == AXIS_VARIANTS && j < axis->count; j++)
+			json_object_set(variants, axis->levels[j].name,
+					programs[axis->levels[j].build].build);
+	}
 	json_object_set_new(all, "client", json_pack("{ss}", "program_sha256", programs[0].sha256));
 	json_object_set_new(all, "variants", variants);
 	return all;

@@ -33,7 +33,7 @@ void builds_fini(const struct experiment *experiment, struct program *programs);
 
 /*
  * build.json: what the own program was built from; "client", which program makes the load; and
- * "variants", by name, the programs of those that are not served by it. A new reference.
+ * "variants", by name, the programs that serve them. A new reference.
  */
 json_t *builds_to_json(const struct experiment *experiment, const struct program *programs);
 

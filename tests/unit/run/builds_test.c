@@ -12,12 +12,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -31,7 +32,7 @@ struct place {
 	struct tp_error error;
 };
 
-static int interrupts_fd = -1;
+static struct interrupt interrupt = {.fd = -1};
 
 /* Runs a script; whether it went well. */
 __attribute__((format(printf, 1, 2))) static bool shell(const char *format, ...)
@@ -138,12 +139,12 @@ static void want(struct place *place, const char *variant, const char *commit, c
 
 static int make(struct place *place)
 {
-	struct interrupt interrupt = {.fd = interrupts_fd};
 	int code = builds_make(&place->experiment, place->cache, &interrupt, place->programs,
 			       &place->error);
 
 	if (code < 0)
 		printf("# %s\n", place->error.text);
+	fflush(stdout);
 	return code;
 }
 
@@ -213,11 +214,19 @@ static void says_what_all_were_built_from(void)
 	if (!set_up(&place))
 		return;
 	want(&place, "base", "HEAD~1", "", "");
+	place.experiment.axis_count = 1;
+	place.experiment.axes[0] = (struct axis){.kind = AXIS_VARIANTS,
+						 .count = 3,
+						 .levels = {{.name = "base", .build = 1},
+							    {.name = "new"},
+							    {.name = "base-again", .build = 1}}};
 	CU_ASSERT_EQUAL_FATAL(make(&place), 0);
 	all = builds_to_json(&place.experiment, place.programs);
 	variants = json_object_get(all, "variants");
-	CU_ASSERT_EQUAL(json_object_size(variants), 1);
+	CU_ASSERT_EQUAL(json_object_size(variants), 3);
 	CU_ASSERT(json_equal(json_object_get(variants, "base"), place.programs[1].build));
+	CU_ASSERT(json_equal(json_object_get(variants, "base-again"), place.programs[1].build));
+	CU_ASSERT(json_equal(json_object_get(variants, "new"), place.programs[0].build));
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(all, "schema")), "weir.build/1");
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_object_get(all, "client"),
 								 "program_sha256")),
@@ -466,7 +475,6 @@ static bool is_over(int fd)
 static void ends_when_interrupted(void)
 {
 	struct place place;
-	struct interrupt interrupt;
 	int fd, status = -1;
 	pid_t pid;
 
@@ -479,8 +487,7 @@ static void ends_when_interrupted(void)
 	if (pid == 0) {
 		if (interrupt_open(&interrupt) < 0)
 			_exit(1);
-		interrupts_fd = interrupt.fd;
-		_exit(make(&place) == -EINTR ? 42 : 1);
+		_exit(make(&place) == -EINTR && interrupt.signal_number == SIGINT ? 42 : 1);
 	}
 	fd = await_begin(&place);
 	kill(pid, SIGINT);
@@ -530,6 +537,47 @@ static void cleans_up_after_a_killed_runner(void)
 	tear_down(&place);
 }
 
+/* In a process of its own, where the cache's file system has this size. */
+static _Noreturn void make_in_little_room(struct place *place, const char *options)
+{
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    !shell("mkdir -p %s", place->cache) ||
+	    mount("none", place->cache, "tmpfs", 0, options) < 0)
+		_exit(77);
+	if (make(place) == 0)
+		_exit(1);
+	if (!shell("cd %s; ! ls */tree; ! ls */build; ! ls */program.json", place->cache))
+		_exit(2);
+	_exit(strstr(place->error.text, "no room is left") ||
+			      strstr(place->error.text, "No space left")
+		      ? 0
+		      : 3);
+}
+
+static void says_that_the_disk_is_full(void)
+{
+	static const char *const sizes[] = {"size=8k", "size=64k", "size=160k"};
+	struct place place;
+	int status = -1;
+	pid_t pid;
+
+	if (!set_up(&place))
+		return;
+	want(&place, "here", "HEAD", "", "");
+	fflush(stdout);
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		pid = fork();
+		if (pid == 0)
+			make_in_little_room(&place, sizes[i]);
+		waitpid(pid, &status, 0);
+		if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+			suite_skip("no file system can be mounted here");
+		else
+			CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	}
+	tear_down(&place);
+}
+
 static void knows_what_is_unfit(void)
 {
 	CU_ASSERT_PTR_NULL(build_judge("none", "3", ""));
@@ -557,6 +605,8 @@ static const struct suite_test tests[] = {
 	{"a folder that is no repository of its own is refused", refuses_what_is_no_repository},
 	{"where git is absent it is said how to get it", names_git_where_it_is_absent},
 	{"a build that fails is quoted, and its log kept", quotes_a_build_that_fails},
+	{"where the disk is full it is said, and no half program is left",
+	 says_that_the_disk_is_full},
 	{"an interrupt ends a build and all that it started", ends_when_interrupted},
 	{"what a killed runner left is removed by the next, and the checkout is as it was",
 	 cleans_up_after_a_killed_runner},
