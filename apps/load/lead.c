@@ -256,6 +256,14 @@ static void lead_phases(struct lead *lead)
 	await_stage(lead, GENERATOR_DRAINED);
 }
 
+static void judge_clock(struct load_result *result)
+{
+	if (record_went_backwards(result->measured))
+		failures_note(&result->failures, FAILURE_backwards, 1,
+			      "a response was complete before its request was sent: the CPUs' "
+			      "clocks differ, and no latency of this run is to be believed");
+}
+
 int lead_run(const struct load_options *options, struct progress *progress,
 	     struct load_result *result_out, struct tp_error *error)
 {
@@ -272,6 +280,7 @@ int lead_run(const struct load_options *options, struct progress *progress,
 	if (rc == 0) {
 		lead_phases(&lead);
 		stop_workers(&lead, lead.count);
+		judge_clock(result_out);
 		announce(&lead, LOAD_DONE);
 	}
 	release_memory(&lead);
