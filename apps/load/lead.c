@@ -16,6 +16,12 @@
 /* Between two looks at how far the workers are. */
 #define LOOK_NS (1 * CLOCK_MS_NS)
 
+/*
+ * The connections stay for a moment when all is answered, so that a server that is asked for its
+ * accounts as the window ends still has them, and what the kernel counted on each.
+ */
+#define LINGER_NS (100 * CLOCK_MS_NS)
+
 /* Longest time that a mark waits for a worker. */
 #define ANSWER_NS (2 * CLOCK_SECOND_NS)
 
@@ -253,7 +259,16 @@ static void lead_phases(struct lead *lead)
 		return;
 	announce(lead, LOAD_DRAIN);
 	end_window(lead);
-	await_stage(lead, GENERATOR_DRAINED);
+	if (await_stage(lead, GENERATOR_DRAINED))
+		sleep_for(lead, LINGER_NS);
+}
+
+static void judge_clock(struct load_result *result)
+{
+	if (record_went_backwards(result->measured))
+		failures_note(&result->failures, FAILURE_backwards, 1,
+			      "a response was complete before its request was sent: the CPUs' "
+			      "clocks differ, and no latency of this run is to be believed");
 }
 
 int lead_run(const struct load_options *options, struct progress *progress,
@@ -272,6 +287,7 @@ int lead_run(const struct load_options *options, struct progress *progress,
 	if (rc == 0) {
 		lead_phases(&lead);
 		stop_workers(&lead, lead.count);
+		judge_clock(result_out);
 		announce(&lead, LOAD_DONE);
 	}
 	release_memory(&lead);

@@ -141,25 +141,27 @@ static void set_peaks(json_t *to, const json_t *after)
 }
 
 /*
- * The kernel counts segments by connection, and forgets the counts of one that has ended: then the
- * sums of two snapshots do not compare.
+ * The kernel counts segments by connection, and forgets the counts of one that has ended: the sums
+ * of two snapshots compare only if they are of the same connections.
  */
 static void forget_segments(json_t *to, const json_t *before, const json_t *after)
 {
 	static const char *const names[] = {"segments_out", "segments_in", "segments_resent",
 					    "segments_out_per_request"};
-	static const char ended[] =
-		"connections ended in the window, and what the kernel counted on them is gone";
+	static const struct growth_source open = {"transport", "segments_connections"},
+					  accepted = {"transport", "accepted"};
+	double first = json_number_value(growth_find(before, open));
+	double last = json_number_value(growth_find(after, open)), new = 0;
 	const char *ignored;
-	double closed = 0;
 
-	if (!growth_find(after, (struct growth_source){"transport", "segments_of"}) ||
-	    !growth_of(before, after, (struct growth_source){"transport", "closed"}, &closed,
-		       &ignored) ||
-	    closed == 0)
+	if (!growth_find(after, open) ||
+	    (growth_of(before, after, accepted, &new, &ignored) && new == 0 && first == last))
 		return;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		json_set_unknown(to, names[i], ended);
+		if (json_is_number(json_object_get(to, names[i])))
+			json_set_unknown(to, names[i],
+					 "connections came or ended in the window, and the kernel "
+					 "counts by connection");
 }
 
 /* What all CPUs of the server's host did. */

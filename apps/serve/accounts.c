@@ -2,7 +2,6 @@
 
 #include "apps/common/json.h"
 #include "apps/common/process.h"
-#include "apps/common/segments.h"
 #include "apps/common/timing.h"
 #include "dataplane/core/clock.h"
 
@@ -100,22 +99,22 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 }
 
 /* What the kernel's TCP counted on our connections, in the place of the stack's own counts. */
-static void add_segments(json_t *transport, const struct tp_addr *listen)
+static void add_segments(json_t *transport, const struct tp_addr *listen,
+			 const struct serve_segments *segments)
 {
-	static const char *const names[] = {"segments_out", "segments_in", "segments_resent"};
-	struct segments sum = {0};
-	int code = listen->family == TP_UNIX ? 0 : segments_read(&sum);
-	const uint64_t values[] = {sum.out, sum.in, sum.resent};
+	static const char *const names[] = {"segments_out", "segments_in", "segments_resent",
+					    "segments_connections"};
+	const struct segments *sum = &segments->sum;
+	const uint64_t values[] = {sum->out, sum->in, sum->resent, sum->connections};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		if (listen->family == TP_UNIX)
 			json_set_unknown(transport, names[i], "a Unix socket has no segments");
-		else if (code < 0)
-			json_set_unknown(transport, names[i], strerror(-code));
+		else if (segments->code < 0)
+			json_set_unknown(transport, names[i], strerror(-segments->code));
 		else
 			json_object_set_new(transport, names[i], json_count(values[i]));
 	}
-	json_object_set_new(transport, "segments_of", json_text("open connections"));
 }
 
 static json_t *binding_of(const struct serve_options *options, const struct serve_worker *workers)
@@ -130,12 +129,13 @@ static json_t *binding_of(const struct serve_options *options, const struct serv
 }
 
 json_t *serve_snapshot_to_json(const struct serve_options *options, const struct serve_copy *sum,
-			       const struct serve_worker *workers)
+			       const struct serve_worker *workers,
+			       const struct serve_segments *segments)
 {
 	json_t *object = serve_copy_to_json(options, sum);
 
 	if (options->stack.stack->uses_descriptors)
-		add_segments(json_object_get(object, "transport"), &options->listen);
+		add_segments(json_object_get(object, "transport"), &options->listen, segments);
 	json_object_set_new(object, "binding", binding_of(options, workers));
 	return object;
 }

@@ -120,11 +120,16 @@ static bool collect(const struct serve_options *options, struct serve_worker *wo
 static void print_snapshot(const struct serve_options *options, struct serve_worker *workers)
 {
 	struct serve_copy *sum = calloc(1, sizeof(*sum));
+	struct serve_segments segments = {.code = 0};
 
+	/* First of all: a client whose load is over will not keep its connections for long. */
+	if (options->stack.stack->uses_descriptors)
+		segments.code = segments_read(&segments.sum);
 	if (!sum)
 		fprintf(stderr, "weir serve: no memory for a snapshot\n");
 	else if (collect(options, workers, sum))
-		json_print_line(stdout, "snapshot", serve_snapshot_to_json(options, sum, workers));
+		json_print_line(stdout, "snapshot",
+				serve_snapshot_to_json(options, sum, workers, &segments));
 	process_begin_peak();
 	free(sum);
 }

@@ -8,6 +8,7 @@
 #ifndef WEIR_APPS_SERVE_H
 #define WEIR_APPS_SERVE_H
 
+#include "apps/common/segments.h"
 #include "apps/common/stack.h"
 #include "apps/common/worker.h"
 #include "dataplane/core/clock.h"
@@ -56,6 +57,12 @@ struct serve_worker {
 	bool drained; /* every connection ended within the bound; valid once joined */
 };
 
+/* What the kernel's TCP counted, or why that is not known. */
+struct serve_segments {
+	int code; /* negative errno, or 0 */
+	struct segments sum;
+};
+
 /* A worker's body: opens, listens, serves until stopped, drains. */
 void serve_worker_run(struct worker *worker);
 
@@ -75,7 +82,8 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
  * connections do.
  */
 json_t *serve_snapshot_to_json(const struct serve_options *options, const struct serve_copy *sum,
-			       const struct serve_worker *workers);
+			       const struct serve_worker *workers,
+			       const struct serve_segments *segments);
 
 /* The object of the line `ready`. */
 json_t *serve_ready_to_json(const struct serve_options *options,
