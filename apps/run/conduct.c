@@ -3,8 +3,11 @@
 #include "apps/common/exit.h"
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
+#include "apps/run/others.h"
+#include "apps/run/differ.h"
 #include "apps/run/ground.h"
 #include "apps/run/lock.h"
+#include "apps/run/stamp.h"
 #include "dataplane/core/hugepages.h"
 
 #include <errno.h>
@@ -15,6 +18,12 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+const char *const conduct_when_busy_names[] = {
+	[CONDUCT_STAMP] = "stamp",
+	[CONDUCT_REFUSE] = "refuse",
+	NULL,
+};
 
 void conduct_default_lock(const struct flags *flags)
 {
@@ -29,8 +38,8 @@ int conduct_refuse(const char *program, const struct problems *problems)
 	return EXIT_USAGE;
 }
 
-/* Where results go by default: in the repository if it can be found, else here. */
-static const char *default_output(char path[PATH_MAX + 16])
+/* In the repository if it can be found, else here. */
+const char *conduct_default_output(char path[PATH_MAX + 16])
 {
 	if (root_find(path) == 0)
 		strcat(path, "/results");
@@ -49,18 +58,27 @@ static void join_argv(const json_t *argv, FILE *to)
 	fputc('\n', to);
 }
 
-static int print_plan(const struct plan *plan)
+static void print_sample(const struct plan_sample *sample)
 {
-	for (unsigned i = 0; i < plan->sample_count; i++) {
-		const struct plan_sample *sample = &plan->samples[i];
+	printf("%s run %u %s\n  server:", sample->id, sample->run, sample->cell->variant);
+	join_argv(sample->server_argv, stdout);
+	printf("  client:");
+	join_argv(sample->client_argv, stdout);
+}
 
-		printf("%s run %u %s\n  server:", sample->id, sample->run, sample->cell->variant);
-		join_argv(sample->server_argv, stdout);
-		printf("  client:");
-		join_argv(sample->client_argv, stdout);
+/* All samples but those kept. */
+static int print_plan(const struct plan *plan, const json_t *kept)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < plan->sample_count; i++) {
+		if (json_object_get(kept, plan->samples[i].id))
+			continue;
+		print_sample(&plan->samples[i]);
+		count++;
 	}
-	printf("%u samples, about %.0f s; nothing was run\n", plan->sample_count,
-	       plan_estimate_s(plan));
+	printf("%u samples, about %.0f s; nothing was run\n", count,
+	       plan_estimate_s(plan) * count / plan->sample_count);
 	return EXIT_PASS;
 }
 
@@ -160,14 +178,50 @@ static int give_up(const struct conduct *conduct, const struct campaign *campaig
 	return EXIT_USAGE;
 }
 
-static int carry_out(const struct conduct *conduct, const struct plan *plan,
-		     struct interrupt *interrupt)
+/* All that a run has while it lasts. */
+struct course {
+	const struct conduct *conduct;
+	const struct experiment *experiment;
+	struct interrupt interrupt;
+	struct ground ground;
+	struct program programs[EXPERIMENT_BUILDS_MAX];
+	struct plan *plan;
+	struct others others;
+};
+
+static bool resumes(const struct conduct *conduct)
 {
+	return conduct->origin && conduct->origin->resumes;
+}
+
+/* plan.json; a new reference. */
+static json_t *make_plan_json(const struct course *course, const char *from_sample)
+{
+	const struct origin *origin = course->conduct->origin;
+	json_t *json;
+
+	if (resumes(course->conduct)) {
+		json = json_deep_copy(origin->plan);
+		stamp_resumed(json, from_sample, &course->others);
+		return json;
+	}
+	json = stamp_make(course->plan, &course->ground, course->programs, &course->others);
+	if (origin)
+		json_object_set_new(json, "repeats", origin_to_json(origin));
+	return json;
+}
+
+static int carry_out(struct course *course, const char *from_sample)
+{
+	const struct conduct *conduct = course->conduct;
 	char output[PATH_MAX + 16];
+	json_t *plan_json = make_plan_json(course, from_sample);
 	struct campaign campaign = {
-		.plan = plan,
-		.output = conduct->output ? conduct->output : default_output(output),
-		.interrupt = interrupt,
+		.plan = course->plan,
+		.plan_json = plan_json,
+		.origin = conduct->origin,
+		.output = conduct->output ? conduct->output : conduct_default_output(output),
+		.interrupt = &course->interrupt,
 		.add_files = conduct->add_files,
 		.user = conduct->user,
 	};
@@ -175,18 +229,18 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 	int status = code == 0 ? conclude(conduct, &campaign) : give_up(conduct, &campaign, code);
 
 	json_decref(campaign.results);
+	json_decref(plan_json);
 	return status;
 }
 
-/* Plans on this host; `ground` is taken, or pretended for a dry run. */
-static int make_plan(const struct experiment *experiment, const struct ground *ground,
-		     const struct program *programs, struct plan **plan_out,
-		     struct problems *problems)
+/* Plans on this host; `ground` is taken, or pretended for a dry run or a comparison. */
+static int make_plan(const struct course *course, const struct ground *ground,
+		     struct plan **plan_out, struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
 	struct plan_ground on = {topology,	 ground->folder,
 				 ground->port,	 hugepages_count().free_mib,
-				 ground->run_id, programs};
+				 ground->run_id, course->programs};
 	int code = -ENOMEM;
 
 	if (topology)
@@ -194,60 +248,181 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 	if (code < 0)
 		problems_add(problems, "cannot read which CPUs there are: %s", strerror(-code));
 	else
-		code = plan_make(experiment, &on, plan_out, problems);
+		code = plan_make(course->experiment, &on, plan_out, problems);
+	if (code == 0 && course->conduct->origin)
+		origin_lend_environment(course->conduct->origin, *plan_out);
 	free(topology);
 	return code;
 }
 
+/*
+ * Plans what the earlier run planned, for its run id and port, and compares. 0, or -EINVAL with
+ * `problems` saying what differs that must not; what may differ is said here.
+ */
+static int judge_origin(const struct course *course, struct problems *problems)
+{
+	struct origin *origin = course->conduct->origin;
+	struct problems noted = {0};
+	struct ground before;
+	struct plan *plan;
+	bool may;
+
+	ground_pretend(&before, origin->run_id, origin->port);
+	if (make_plan(course, &before, &plan, problems) < 0)
+		return -EINVAL;
+	may = origin_judge(origin, plan, course->programs, problems);
+	plan_free(plan);
+	if (!may)
+		return -EINVAL;
+	differ_say(origin->differences, &noted);
+	if (noted.count)
+		fprintf(stderr, "%s: not all is as it was for %s:\n%s", course->conduct->program,
+			origin->path, noted.text);
+	return 0;
+}
+
+/* What of an earlier run is kept: nothing unless it is gone on with. A new reference or NULL. */
+static json_t *find_kept(const struct conduct *conduct)
+{
+	return resumes(conduct) ? origin_kept(conduct->origin, conduct->origin->path) : NULL;
+}
+
 static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
 {
+	struct course course = {.conduct = conduct, .experiment = experiment};
+	struct origin *origin = resumes(conduct) ? conduct->origin : NULL;
 	struct problems problems = {0};
-	struct program programs[EXPERIMENT_BUILDS_MAX] = {0};
-	struct ground ground;
-	struct plan *plan;
-	int status;
+	int status, code = conduct->origin ? program_own(&course.programs[0]) : 0;
+	json_t *kept;
 
-	ground_pretend(&ground);
-	if (make_plan(experiment, &ground, programs, &plan, &problems) < 0)
+	ground_pretend(&course.ground, origin ? origin->run_id : NULL,
+		       origin ? origin->port : (uint16_t)conduct->port);
+	if (code < 0)
+		problems_add(&problems, "cannot read the running program: %s", strerror(-code));
+	else if (conduct->origin)
+		code = judge_origin(&course, &problems);
+	if (code == 0)
+		code = make_plan(&course, &course.ground, &course.plan, &problems);
+	if (code < 0)
 		return conduct_refuse(conduct->program, &problems);
-	status = print_plan(plan);
-	plan_free(plan);
+	kept = find_kept(conduct);
+	status = print_plan(course.plan, kept);
+	json_decref(kept);
+	plan_free(course.plan);
+	program_fini(&course.programs[0]);
 	return status;
 }
 
-/* Takes lock, signals and ground, carries the plan out, and gives all back. */
-static int run(const struct conduct *conduct, const struct experiment *experiment)
+/* Says what earlier runs left when they were killed, and is gone now. */
+static void clean_up(const struct conduct *conduct)
+{
+	struct leftover removed[LEFTOVER_MAX];
+	unsigned count = leftover_remove(removed);
+
+	for (unsigned i = 0; i < count; i++)
+		if (removed[i].run_id[0])
+			fprintf(stderr, "%s: removed what run %s left when it was killed: %s\n",
+				conduct->program, removed[i].run_id, removed[i].what);
+		else
+			fprintf(stderr, "%s: removed what a killed server left: %s\n",
+				conduct->program, removed[i].what);
+}
+
+/* Looks who else works here. EXIT_PASS to go on. */
+static int look_around(struct course *course)
+{
+	const struct conduct *conduct = course->conduct;
+	bool refuses = conduct->when_busy == CONDUCT_REFUSE;
+	char text[512];
+
+	others_look(&course->others, &course->interrupt);
+	if (!others_disturb(&course->others))
+		return EXIT_PASS;
+	others_print(&course->others, text, sizeof(text));
+	fprintf(stderr, "%s: %sothers work on this host: %s%s\n", conduct->program,
+		refuses ? "nothing was run: " : "", text,
+		refuses ? ". Wait for them, or let --when-busy stamp say so in the result"
+			: "; the result says so");
+	return refuses ? EXIT_USAGE : EXIT_PASS;
+}
+
+/* With a plan: what lacks is carried out. */
+static int run_plan(struct course *course)
+{
+	const struct conduct *conduct = course->conduct;
+	json_t *kept = find_kept(conduct);
+	const char *from = kept ? origin_first_lacking(conduct->origin, kept) : NULL;
+	int status = EXIT_PASS;
+
+	if (kept && !from && conduct->origin->whole) {
+		printf("every sample is valid: there is nothing to go on with\nresults: %s\n",
+		       conduct->origin->path);
+	} else {
+		status = look_around(course);
+		if (status == EXIT_PASS)
+			status = carry_out(course, from);
+	}
+	json_decref(kept);
+	return status;
+}
+
+/* With ground taken. */
+static int run_on_ground(struct course *course)
 {
 	struct problems problems = {0};
-	struct interrupt interrupt;
-	struct tp_error error;
-	struct program own;
-	struct ground ground;
-	struct plan *plan;
-	int code, status, lock = lock_take(conduct->lock, experiment->path, &error);
+	int code = 0, status;
 
-	if (lock < 0)
-		return exit_with(EXIT_USAGE, conduct->program, &error);
-	if (interrupt_open(&interrupt) < 0) {
+	if (course->conduct->origin)
+		code = judge_origin(course, &problems);
+	if (code == 0)
+		code = make_plan(course, &course->ground, &course->plan, &problems);
+	if (code < 0)
+		return conduct_refuse(course->conduct->program, &problems);
+	status = run_plan(course);
+	plan_free(course->plan);
+	return status;
+}
+
+/* With the lock held: takes signals, programs and ground, and gives all back. */
+static int run_locked(struct course *course)
+{
+	const struct conduct *conduct = course->conduct;
+	const struct origin *origin = resumes(conduct) ? conduct->origin : NULL;
+	struct tp_error error;
+	int status, code;
+
+	if (interrupt_open(&course->interrupt) < 0) {
 		tp_fail(&error, 0, "cannot block signals");
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	}
-	code = program_own(&own);
+	code = program_own(&course->programs[0]);
 	if (code < 0) {
 		tp_fail(&error, code, "cannot read the running program: %s", strerror(-code));
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	}
-	if (ground_take(&ground, &error) < 0)
-		return exit_with(EXIT_USAGE, conduct->program, &error);
-	if (make_plan(experiment, &ground, &own, &plan, &problems) < 0) {
-		status = conduct_refuse(conduct->program, &problems);
+	clean_up(conduct);
+	if (ground_take(&course->ground, origin ? origin->run_id : NULL,
+			origin ? origin->port : (uint16_t)conduct->port, &error) < 0) {
+		status = exit_with(EXIT_USAGE, conduct->program, &error);
 	} else {
-		status = carry_out(conduct, plan, &interrupt);
-		plan_free(plan);
+		status = run_on_ground(course);
+		ground_give_back(&course->ground);
 	}
-	ground_give_back(&ground);
-	program_fini(&own);
-	close(interrupt.fd);
+	program_fini(&course->programs[0]);
+	close(course->interrupt.fd);
+	return status;
+}
+
+/* One measurement at a time on a host. */
+static int run(const struct conduct *conduct, const struct experiment *experiment)
+{
+	struct course course = {.conduct = conduct, .experiment = experiment};
+	struct tp_error error;
+	int status, lock = lock_take(conduct->lock, experiment->path, &error);
+
+	if (lock < 0)
+		return exit_with(EXIT_USAGE, conduct->program, &error);
+	status = run_locked(&course);
 	close(lock);
 	return status;
 }

@@ -513,8 +513,8 @@ json_t *plan_to_json(const struct plan *plan)
 
 	for (unsigned i = 0; i < plan->sample_count; i++)
 		json_array_append_new(samples, sample_to_json(&plan->samples[i]));
-	return json_pack("{ss ss sO si si ss sI sf sb ss? so}", "schema", "weir.plan/1",
-			 "experiment", experiment->name, "effective", experiment->json, "runs",
+	return json_pack("{ss ss sO si si ss sI sf sb ss? so}", "schema", PLAN_SCHEMA, "experiment",
+			 experiment->name, "effective", experiment->json, "runs",
 			 (int)experiment->runs, "cells", (int)plan->cell_count, "order",
 			 experiment_order_name(experiment->order), "seed",
 			 (json_int_t)experiment->seed, "estimate_s", plan_estimate_s(plan),
