@@ -7,6 +7,7 @@
 #include "apps/provenance/host.h"
 #include "apps/provenance/topology.h"
 #include "apps/report/analysis.h"
+#include "apps/run/leftover.h"
 #include "apps/run/link.h"
 #include "dataplane/core/check.h"
 #include "dataplane/core/hugepages.h"
@@ -199,22 +200,21 @@ static void check_devices(struct checks *checks)
 	     "sysctl kernel.perf_event_paranoid=1 lets profiles see the kernel");
 }
 
-/* Names the pairs that servers left when they were killed. */
-static void check_stale_veths(struct checks *checks)
+/* Names what runs and servers left when they were killed. */
+static void check_leftovers(struct checks *checks)
 {
-	struct claim stale[VETH_LIST_MAX];
-	unsigned count = veth_list_stale(stale);
-	char text[160];
+	struct leftover left[LEFTOVER_MAX];
+	unsigned count = leftover_list(left);
+	char text[256];
 	size_t bytes = 0;
 
 	if (count == 0)
 		return;
 	for (unsigned i = 0; i < count && bytes < sizeof(text); i++)
-		bytes += (size_t)snprintf(text + bytes, sizeof(text) - bytes, "%s%s (pid %d)",
-					  i ? ", " : "", veth_claim_id(&stale[i]),
-					  (int)stale[i].pid);
-	mend(add(checks, "stale veth pairs", CHECK_NOTE, "left by dead servers: %s", text),
-	     "the next server over @veth, whatever its ID, or the next `weir run` removes them");
+		bytes += (size_t)snprintf(text + bytes, sizeof(text) - bytes, "%s%s", i ? ", " : "",
+					  left[i].what);
+	mend(add(checks, "left behind", CHECK_NOTE, "%s", text),
+	     "the next `weir run` removes it, and a pair also the next server over @veth");
 }
 
 static void check_veth(struct checks *checks)
@@ -225,7 +225,6 @@ static void check_veth(struct checks *checks)
 	mend(add(checks, "veth pairs", ok_or(possible, CHECK_NOTE), "%s",
 		 possible ? "can be made" : "cannot be made"),
 	     "for kernel sockets over @veth: %.180s", error.text);
-	check_stale_veths(checks);
 }
 
 static void check_limits(struct checks *checks)
@@ -291,6 +290,7 @@ void checks_make(struct checks *checks)
 	check_drivers(checks);
 	check_devices(checks);
 	check_veth(checks);
+	check_leftovers(checks);
 	check_limits(checks);
 	check_python(checks);
 	check_git(checks);

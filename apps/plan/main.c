@@ -120,7 +120,7 @@ static int make_plan(const struct plan_options *options, const struct experiment
 
 	if (read_topology(options, topology, problems) < 0)
 		return -EINVAL;
-	ground_pretend(&ground);
+	ground_pretend(&ground, NULL, 0);
 	on.socket_folder = ground.folder;
 	on.run_id = ground.run_id;
 	on.port = options->topology ? PORT_ELSEWHERE : ground.port;

@@ -15,5 +15,6 @@ int verb_plan(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_ceiling(int argc, char **argv);
 int verb_report(int argc, char **argv);
+int verb_verify(int argc, char **argv);
 
 #endif

@@ -46,7 +46,7 @@ bool rig_open(struct rig *rig, const char *factors)
 		 "\"warmup\": \"50ms\", \"duration\": \"200ms\"}",
 		 factors);
 	CU_ASSERT_EQUAL_FATAL(experiment_compose("rig", text, &rig->experiment, &problems), 0);
-	CU_ASSERT_EQUAL_FATAL(ground_take(&rig->ground, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(ground_take(&rig->ground, NULL, 0, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(interrupt_open(&rig->interrupt), 0);
 	make_plan(rig);
 	CU_ASSERT_EQUAL_FATAL(directory_create(&rig->directory, rig->folder, "rig", time(NULL)), 0);
