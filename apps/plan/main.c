@@ -116,7 +116,7 @@ static void print(const struct plan *plan, const struct beside *beside)
 
 	json_array_foreach(beside->warnings, index, value)
 		printf("warning: %s\n", json_string_value(value));
-	plan_print(plan, stdout);
+	plan_print(plan, NULL, stdout);
 	json_object_foreach(beside->commits, variant, value) if (json_is_string(value))
 		printf("%s would be built from %s\n", variant, json_string_value(value));
 }

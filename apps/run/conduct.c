@@ -214,7 +214,7 @@ static int dry_run(const struct conduct *conduct, const struct experiment *exper
 	ground_pretend(&ground);
 	if (make_plan(experiment, &ground, NULL, &plan, &problems) < 0)
 		return conduct_refuse(conduct->program, &problems);
-	plan_print(plan, stdout);
+	plan_print(plan, NULL, stdout);
 	plan_free(plan);
 	return problems.count ? conduct_refuse(conduct->program, &problems) : EXIT_PASS;
 }
