@@ -67,7 +67,7 @@ def planned(result: Result, name: str) -> Any:
 def _order(result: Result) -> str:
     """The order's name; with its seed where one makes a difference."""
     order = planned(result, "order")
-    if order in ("shuffle", "random"):
+    if order == "random":
         return f"{order} with seed {planned(result, 'seed')}"
     return "n/a (not stated)" if order is None else str(order)
 

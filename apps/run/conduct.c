@@ -288,10 +288,7 @@ static int show_plan(const struct course *course, const struct problems *lacks)
 {
 	json_t *kept = find_kept(course->conduct);
 
-	plan_print(course->plan, stdout);
-	if (kept)
-		printf("%zu of %u samples are valid and would be kept\n", json_object_size(kept),
-		       course->plan->sample_count);
+	plan_print(course->plan, kept, stdout);
 	json_decref(kept);
 	return lacks->count ? conduct_refuse(course->conduct->program, lacks) : EXIT_PASS;
 }
