@@ -1,8 +1,10 @@
 #include "apps/common/exit.h"
 #include "apps/common/flags.h"
 #include "apps/provenance/host.h"
+#include "apps/provenance/root.h"
 #include "apps/provenance/topology.h"
 #include "apps/run/experiment_flags.h"
+#include "apps/run/git.h"
 #include "apps/run/ground.h"
 #include "apps/run/plan.h"
 #include "apps/run/plan_show.h"
@@ -36,12 +38,46 @@ static json_t *lines_of(const struct problems *problems)
 	return lines;
 }
 
-static int print_json(const struct plan *plan, json_t *warnings, const struct problems *problems)
+/*
+ * The commits that the builds' references mean, by variant: as git says, or null where git or a
+ * repository is not at hand. One that git does not know would refuse a run. A new reference.
+ */
+static json_t *commits_of(const struct experiment *experiment, struct problems *problems)
+{
+	json_t *commits = json_object();
+	char root[PATH_MAX], commit[GIT_HASH_BYTES];
+	struct tp_error error;
+	bool at_hand = root_find(root) == 0 && git_check(root, &error) == 0;
+
+	for (unsigned i = 1; i < experiment->build_count; i++) {
+		const struct build *build = &experiment->builds[i];
+
+		if (!build->commit)
+			continue;
+		if (!at_hand)
+			json_object_set_new(commits, build->variant, json_null());
+		else if (git_resolve(root, build->commit, commit, &error) == 0)
+			json_object_set_new(commits, build->variant, json_string(commit));
+		else
+			problems_add(problems, "the variant '%s': %s", build->variant, error.text);
+	}
+	return commits;
+}
+
+/* What the plan does not say of itself. */
+struct beside {
+	json_t *commits;
+	json_t *warnings;
+};
+
+static int print_json(const struct plan *plan, const struct beside *beside,
+		      const struct problems *problems)
 {
 	json_t *json = plan_to_json(plan);
 	int code;
 
-	json_object_set(json, "warnings", warnings);
+	json_object_set(json, "commits", beside->commits);
+	json_object_set(json, "warnings", beside->warnings);
 	json_object_set_new(json, "problems", lines_of(problems));
 	code = json_dumpf(json, stdout, JSON_INDENT(1));
 	putchar('\n');
@@ -72,14 +108,17 @@ static json_t *warnings_of(const struct plan_options *options)
 	return warnings;
 }
 
-static void print(const struct plan *plan, json_t *warnings)
+static void print(const struct plan *plan, const struct beside *beside)
 {
+	const char *variant;
 	size_t index;
-	json_t *warning;
+	json_t *value;
 
-	json_array_foreach(warnings, index, warning)
-		printf("warning: %s\n", json_string_value(warning));
+	json_array_foreach(beside->warnings, index, value)
+		printf("warning: %s\n", json_string_value(value));
 	plan_print(plan, stdout);
+	json_object_foreach(beside->commits, variant, value) if (json_is_string(value))
+		printf("%s would be built from %s\n", variant, json_string_value(value));
 }
 
 /* What refuses a run is said last, on stderr. */
@@ -132,19 +171,21 @@ static int plan_experiment(const struct plan_options *options, const struct expe
 			   struct topology *topology)
 {
 	struct problems problems = {0};
+	struct beside beside;
 	struct plan *plan;
-	json_t *warnings;
 	int status;
 
 	if (make_plan(options, experiment, topology, &plan, &problems) < 0)
 		return refuse(&problems);
-	warnings = warnings_of(options);
+	beside.commits = commits_of(experiment, &problems);
+	beside.warnings = warnings_of(options);
 	if (!options->json)
-		print(plan, warnings);
-	else if (print_json(plan, warnings, &problems) < 0)
+		print(plan, &beside);
+	else if (print_json(plan, &beside, &problems) < 0)
 		problems_add(&problems, "the plan could not be written whole");
 	status = refuse(&problems);
-	json_decref(warnings);
+	json_decref(beside.commits);
+	json_decref(beside.warnings);
 	plan_free(plan);
 	return status;
 }

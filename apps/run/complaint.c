@@ -92,7 +92,8 @@ void complain_unknown(const struct judge *judge, struct way way, const char *nou
 	nearest_ask(name, names, count, "", ask);
 	if (ask[0])
 		ask[strlen(ask) - 1] = '\0'; /* ends the line */
-	complain(judge, way, true, "unknown %s '%.60s'%s%s", noun, name, ask[0] ? "; " : "", ask);
+	complain(judge, way, strcmp(noun, "key") == 0, "unknown %s '%.60s'%s%s", noun, name,
+		 ask[0] ? "; " : "", ask);
 }
 
 const char *complaint_place(const struct judge *judge, struct way way,

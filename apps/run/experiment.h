@@ -68,7 +68,7 @@ struct experiment {
 	unsigned build_count; /* at least 1 */
 	struct order order;
 	enum experiment_form form;
-	/* What follows is what the file says, or a default; of a plan's experiment, what is done. */
+	/* As the file says, or by default; of a plan's experiment, what is done. */
 	unsigned runs;
 	uint64_t warmup_ns;
 	uint64_t duration_ns;
@@ -77,8 +77,8 @@ struct experiment {
 };
 
 /*
- * Reads `path`, a folder or the file itself, with `changes` (NULL: none) made to what it says. 0; or
- * -EINVAL with everything that is wrong in `problems`, and nothing to free.
+ * Reads `path`, a folder or the file itself, with `changes` (NULL: none) made to what it says. 0;
+ * or -EINVAL with everything that is wrong in `problems`, and nothing to free.
  */
 int experiment_read(const char *path, const struct experiment_changes *changes,
 		    struct experiment **experiment_out, struct problems *problems);

@@ -1,8 +1,8 @@
 /*
  * experiment_changes: what the command line says in place of an experiment's file.
  *
- * They are made to the JSON before it is judged, so that what was carried out can be written down as
- * one description, and judged the same when it is read again.
+ * They are made to the JSON before it is judged, so that what was carried out can be written down
+ * as one description, and judged the same when it is read again.
  *
  * Plane: setup.
  */

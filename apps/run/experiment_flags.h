@@ -32,8 +32,9 @@ extern const struct flag_kind flag_variant;
 	}
 
 /*
- * Begins with what the environment's VARIANTS says, so that flags go before it; before the flags are
- * parsed. The words lie in `words`, which outlives the changes. 0, or -EINVAL with `error` filled.
+ * Begins with what the environment's VARIANTS says, so that flags go before it; before the flags
+ * are parsed. The words lie in `words`, which outlives the changes. 0, or -EINVAL with `error`
+ * filled.
  */
 int experiment_flags_begin(struct experiment_changes *changes, char words[EXPERIMENT_FLAGS_WORDS],
 			   struct tp_error *error);

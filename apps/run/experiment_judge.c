@@ -210,6 +210,22 @@ static void judge_matrix(const struct judge *judge, struct profile_matrix *matri
 		      &matrix->response_kib_count);
 }
 
+/* What the matrix spans is for capacity alone, and would do nothing without it. */
+static void judge_matrix_use(const struct judge *judge)
+{
+	static const char *const keys[] = {"worker_counts", "response_kib"};
+	const struct axis *axis = experiment_axis(judge->experiment, AXIS_SCENARIOS);
+	bool used = false;
+
+	for (unsigned i = 0; axis && i < axis->count; i++)
+		used |= axis->levels[i].of_matrix;
+	for (unsigned i = 0; !used && i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (json_object_get(judge->experiment->json, keys[i]))
+			complain(judge, way_key(keys[i]), true,
+				 "'%s' is for the profile \"capacity\", which is not asked for",
+				 keys[i]);
+}
+
 void experiment_judge(struct experiment *experiment, const struct experiment_changes *changes,
 		      struct problems *problems)
 {
@@ -223,6 +239,8 @@ void experiment_judge(struct experiment *experiment, const struct experiment_cha
 	judge_question(&judge);
 	judge_matrix(&judge, &matrix);
 	axis_judge_all(&judge, &matrix);
+	judge_matrix_use(&judge);
+	judge_top(&judge, "hosts", JSON_OBJECT, false, "an object");
 	judge_windows(&judge);
 	judge_order(&judge);
 	judge_form(&judge);

@@ -30,8 +30,8 @@ void grid_at(const struct experiment *experiment, unsigned index, struct grid_ce
 bool grid_is_excluded(const struct experiment *experiment, const struct grid_cell *cell);
 
 /*
- * The cell's name: the values of its factors, then its scenario and its variant, joined by dots; its
- * stack if nothing varies. 0, or -EINVAL with `error` filled if that is too long for a folder's
+ * The cell's name: the values of its factors, then its scenario and its variant, joined by dots;
+ * its stack if nothing varies. 0, or -EINVAL with `error` filled if that is too long for a folder's
  * name.
  */
 int grid_name(const struct experiment *experiment, const struct grid_cell *cell,

@@ -38,8 +38,8 @@ extern const char order_usage[];
 int order_parse(const char *text, struct order *order_out, bool *seeded_out);
 
 /*
- * The order of the run numbered `run` (from 0) of `runs` with `cells` cells: the cell at each place.
- * `places_out` has room for all.
+ * The order of the run numbered `run` (from 0) of `runs` with `cells` cells: the cell at each
+ * place. `places_out` has room for all.
  */
 void order_make(const struct order *order, unsigned runs, unsigned run, unsigned cells,
 		unsigned *places_out);

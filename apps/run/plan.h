@@ -47,8 +47,8 @@ struct plan_sample {
 
 struct plan {
 	/*
-	 * As it is carried out here: windows and runs are settled, and so is its JSON, from which the
-	 * same plan can be made again. Shares all else with that which the plan was made from.
+	 * As it is carried out here: windows and runs are settled, and so is its JSON, from which
+	 * the same plan can be made again. Shares all else with that which the plan was made from.
 	 */
 	struct experiment *experiment;
 	const char *form_reason; /* static: why this form was chosen; NULL without one */
@@ -69,8 +69,8 @@ struct plan_ground {
 	unsigned long hugepages_free_mib;
 	const char *run_id; /* short; no other run on this host has it */
 	/*
-	 * One for each of the experiment's builds, the runner's own first; outlive the plan. NULL: it
-	 * is not to be carried out.
+	 * One for each of the experiment's builds, the runner's own first; outlive the plan. NULL:
+	 * it is not to be carried out.
 	 */
 	const struct program *programs;
 };

@@ -95,9 +95,12 @@ static bool add_level(const struct profile *profile, uint32_t workers, uint32_t 
 		      const char *name, struct axis *axis, json_t *names)
 {
 	struct axis_level *level = &axis->levels[axis->count];
-	json_t *kept = json_string(name);
+	json_t *kept;
 
-	if (axis->count == AXIS_LEVELS_MAX || json_array_append_new(names, kept) < 0)
+	if (axis->count == AXIS_LEVELS_MAX)
+		return false;
+	kept = json_string(name);
+	if (json_array_append_new(names, kept) < 0)
 		return false;
 	axis->count++;
 	*level = (struct axis_level){.name = json_string_value(kept), .of_profile = true};

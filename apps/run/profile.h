@@ -57,8 +57,8 @@ bool profile_add(const struct profile *profile, const struct profile_matrix *mat
 		 struct axis *axis, json_t *names);
 
 /*
- * Makes of a profile's cell what this topology and the server's link have. True with `lack` saying what is not as the profile wants it, or ""; false
- * if the cell cannot be had, and `lack` says why.
+ * Makes of a profile's cell what this topology and the server's link have. True with `lack` saying
+ * what is not as the profile wants it, or ""; false if the cell cannot be had, and `lack` says why.
  */
 bool profile_settle(struct cell *cell, const struct topology *topology, const struct link *link,
 		    struct tp_error *lack);

@@ -18,9 +18,9 @@
 unsigned workers_server_most(const struct topology *topology, bool across_nodes);
 
 /*
- * Replaces words by numbers and chooses the CPUs. No side gets more workers than it has connections,
- * or than its link allows (`server_max`, `client_max`; 0: any number), unless the experiment says so
- * in a number. 0; or -ENOSPC with `error` filled.
+ * Replaces words by numbers and chooses the CPUs. No side gets more workers than it has
+ * connections, or than its link allows (`server_max`, `client_max`; 0: any number), unless the
+ * experiment says so in a number. 0; or -ENOSPC with `error` filled.
  */
 int workers_choose(struct cell *cell, const struct topology *topology, unsigned server_max,
 		   unsigned client_max, struct pins *pins_out, struct tp_error *error);
