@@ -19,9 +19,10 @@ import sys
 import tempfile
 import time
 
-from processes import DEADLINE_S, WEIR, Skip, run_tests, test
+from processes import WEIR, Skip, run_tests, test
 
 BUILD_S = 900
+WAIT_S = 120
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 EXPERIMENT = {
     "schema": "weir.experiment/1",
@@ -80,7 +81,7 @@ class Bench:
         return subprocess.Popen(command, env={**os.environ, "WEIR_ROOT": self.clone}, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def run(self, *words, timeout_s=DEADLINE_S):
+    def run(self, *words, timeout_s=WAIT_S):
         process = self.start(*words)
         try:
             out, error = process.communicate(timeout=timeout_s)
@@ -92,7 +93,7 @@ class Bench:
 
     def building(self, process):
         """Returns once a build folder is being filled."""
-        end = time.monotonic() + DEADLINE_S
+        end = time.monotonic() + WAIT_S
         while time.monotonic() < end and process.poll() is None:
             for folder, below, _ in os.walk(self.cache):
                 if os.path.basename(folder) == "build" and below:
@@ -160,7 +161,7 @@ def interrupted():
     process = bench().start()
     bench().building(process)
     process.send_signal(signal.SIGINT)
-    _, error = process.communicate(timeout=DEADLINE_S)
+    _, error = process.communicate(timeout=WAIT_S)
     assert process.returncode == 130, (process.returncode, error)
     assert not bench().left(), bench().left()
     assert not os.path.exists(bench().output)
@@ -172,7 +173,7 @@ def killed():
     process = bench().start()
     bench().building(process)
     process.kill()
-    process.communicate(timeout=DEADLINE_S)
+    process.communicate(timeout=WAIT_S)
     assert bench().left()
     assert bench().checkout() == before
     status, _, _ = bench().run("--variant", "base=no-such-release")
