@@ -139,9 +139,10 @@ def snapshots():
             second = json.loads(server.await_line("snapshot ").split(" ", 1)[1])
             assert client.wait()[0] == 0
         assert second["server"]["requests"] > 0 and second["now_ns"] > first["now_ns"]
-        sections = {"now_ns", "transport", "details", "levels", "server", "busy", "process", "cpu"}
-        assert set(second) == sections, set(second)
+        sections = {"now_ns", "transport", "details", "levels", "server", "busy", "process", "cpu", "host"}
+        assert set(second) == sections | {"binding"}, set(second)
         final = server.end()
+        assert set(final) == sections, set(final)
         assert final["server"]["requests"] > second["server"]["requests"]
 
 
