@@ -28,11 +28,13 @@ SETTINGS = {
     "client_stack": "what the client uses",
     "client_wait": "how the client waits",
     "bare": "the stack's bare echo in the pipeline's place",
+    "client_workers": "",
+    "placement": "",
     "hugepages": "whether the stack uses hugepages",
 }
 
 # Those of them that earlier results do not have.
-LATER = ("client_stack", "client_wait", "bare")
+LATER = ("client_stack", "client_wait", "bare", "client_workers", "placement")
 
 
 def method(result: Result) -> list[str]:

@@ -3,6 +3,7 @@ failures, gate, spread, latency, memory, what stands out, verdict, where it all 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from analysis import findings, method, variants
@@ -16,12 +17,12 @@ from analysis.variants import CPU_MOST, KIB_IN_MIB, RPS_LEAST, Measure, Pair
 MACHINE = (
     ("hostname", "{}"),
     ("cpu_model", "{}"),
-    ("packages", "{} packages"),
-    ("cores_allowed", "{} cores"),
-    ("cpus_logical", "{} logical CPUs"),
+    ("packages", "packages {}"),
+    ("cores_allowed", "cores {}"),
+    ("cpus_logical", "logical CPUs {}"),
     ("smt_active", "SMT {}"),
-    ("numa_nodes", "{} NUMA nodes"),
-    ("memory_total_kib", "{} KiB of memory"),
+    ("numa_nodes", "NUMA nodes {}"),
+    ("memory_total_kib", "memory {} KiB"),
     ("os", "{}"),
     ("kernel", "kernel {}"),
     ("governor", "governor {}"),
@@ -31,15 +32,16 @@ MACHINE = (
 # Facts of a build in words, likewise.
 BUILD = (
     ("compiler", "{}"),
-    ("compiler_version", "{}"),
     ("build_type", "build type {}"),
     ("optimization", "optimization {}"),
-    ("setup", "setup {}"),
+    ("setup", "set up with {}"),
+    ("meson_setup", "set up by {}"),
     ("variant_options", "options of its own {}"),
     ("c_args", "C flags {}"),
     ("sanitizers", "sanitizers {}"),
     ("assertions", "assertions {}"),
 )
+KEY_DIGITS = 12  # of a build's key, as its folder's name has them
 
 
 def blocks(result: Result, found: Aggregate) -> list[Block]:
@@ -60,7 +62,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
         Block("Latency, from the merged histograms", [], _latency(pairs, place_noun(found))),
         Block("Peak resident memory of the server", _memory(pairs)),
         Block("What stands out", _observations(pairs)),
-        Block("Verdict", [f"{line}." for line in verdict(pairs, place_noun(found))]),
+        Block("Verdict", _judged(result, found, pairs)),
         Block("Where it lies", _where(result)),
     ]
 
@@ -382,17 +384,32 @@ def _observations(pairs: list[Pair]) -> list[str]:
         lines.append(f"Inside it, for the ranges of the runs meet: {', '.join(inside)}.")
     if unknown:
         lines.append(f"Not known, with fewer than two runs or no number: {', '.join(unknown)}.")
-    return lines + ["Causes were not looked for."]
+    return [*lines, *_chance(pairs), "Causes were not looked for."]
+
+
+def _chance(pairs: list[Pair]) -> list[str]:
+    """How often ranges of runs that are alike do not meet, so that nobody takes it for proof."""
+    sizes = [(len(pair.base.valid), len(pair.new.valid)) for pair in pairs]
+    sizes = [size for size in sizes if min(size) > 1]
+    if not sizes:
+        return []
+    base, new = min(sizes, key=lambda size: math.comb(sum(size), size[0]))
+    looked = len(sizes) * len(variants.measures(pairs[0]))
+    return [
+        f"The ranges of {base} + {new} runs that are alike fail to meet by chance once in"
+        f" {math.comb(base + new, base) / 2:,.0f} comparisons; {looked} were made here."
+    ]
 
 
 def _apart(pair: Pair, measure: Measure, base: list[float], new: list[float]) -> str:
-    """E.g. "new above base in every run (46.0 to 51.0 MiB against 44.0 to 45.0 MiB)"."""
+    """E.g. "new above base in every run (46.00 to 51.00 against 44.00 to 45.00 MiB)"."""
     way = "above" if variants.apart(base, new) > 0 else "below"
     ends = [
         " to ".join(measure.show.format(end * measure.scale) for end in (side[0], side[-1]))
         for side in (new, base)
     ]
-    return f"{pair.name} {way} {pair.base_name} in every run ({ends[0]} against {ends[1]})"
+    unit = f" {measure.unit}" if measure.unit else ""
+    return f"{pair.name} {way} {pair.base_name} in every run ({ends[0]} against {ends[1]}{unit})"
 
 
 def verdict(pairs: list[Pair], noun: str) -> list[str]:
@@ -411,6 +428,15 @@ def verdict(pairs: list[Pair], noun: str) -> list[str]:
     return lines
 
 
+def _judged(result: Result, found: Aggregate, pairs: list[Pair]) -> list[str]:
+    """The verdict beside what speaks against the run, which the gate does not know."""
+    lines = [f"{line}." for line in verdict(pairs, place_noun(found))]
+    against = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+    if against:
+        lines.append(f"Against the run, and so against this, speaks: {', '.join(against)}.")
+    return lines
+
+
 def _where(result: Result) -> list[str]:
     lines = [
         (
@@ -421,5 +447,5 @@ def _where(result: Result) -> list[str]:
     for name in result.levels_of(variants.AXIS):
         key = build_of(result, name).get("cache_key")
         if key:
-            lines.append(f"Program of {name}: in the cache of builds, key {key}.")
+            lines.append(f"Program of {name}: in the cache of builds, key {str(key)[:KEY_DIGITS]}.")
     return lines

@@ -121,7 +121,10 @@ class Known(unittest.TestCase):
             "new against base: the gate holds in 2 of 4 scenarios; it fails in 2 (echo-256: fail"
             " (requests/s), coalesced-8: fail (CPU))."
         )
-        self.assertEqual(block(self.blocks, "Verdict").lines, [text])
+        self.assertEqual(
+            block(self.blocks, "Verdict").lines,
+            [text, "Against the run, and so against this, speaks: degraded host."],
+        )
         self.assertEqual(headline(self.result, self.found)[1], text[0].upper() + text[1:])
 
     def test_spread(self):
@@ -137,6 +140,16 @@ class Known(unittest.TestCase):
         self.assertIn(
             "Outside the spread of the runs: requests/s of echo-256, new below base in every run"
             " (77,220 to 78,780 against 79,200 to 80,800).",
+            lines,
+        )
+        self.assertIn(
+            "Outside the spread of the runs: peak resident memory of echo-256, new above base in"
+            " every run (44.00 to 44.25 against 43.00 to 43.25 MiB).",
+            lines,
+        )
+        self.assertIn(  # 5 of 10 are chosen in 252 ways, of which 2 part the ranges
+            "The ranges of 5 + 5 runs that are alike fail to meet by chance once in 126"
+            " comparisons; 16 were made here.",
             lines,
         )
         inside = next(line for line in lines if line.startswith("Inside it"))
@@ -331,8 +344,8 @@ class Known(unittest.TestCase):
         self.assertEqual(lines[0], "respond-64: n/a (no peak since the same time on both sides).")
         result, found = loaded(forget)
         lines = block(verdict.blocks(result, found), "What stands out").lines
-        self.assertIn("peak resident memory of respond-64", lines[-2])
-        self.assertTrue(lines[-2].startswith("Not known"))
+        (unknown,) = [line for line in lines if line.startswith("Not known")]
+        self.assertIn("peak resident memory of respond-64", unknown)
 
 
 class Gate(unittest.TestCase):
@@ -436,7 +449,7 @@ class Gate(unittest.TestCase):
         self.assertEqual({pair.base_name for pair in found_pairs}, {"base"})
         blocks = verdict.blocks(result, found)
         self.assertEqual(len(block(blocks, "spin against base").table.rows), 4)
-        self.assertEqual(len(block(blocks, "Verdict").lines), 2)
+        self.assertEqual(len(block(blocks, "Verdict").lines), 3)
         lines = block(blocks, "Variants").lines
         self.assertIn("spin: asked for: set wait spin; the runner's own program;", lines[2])
         self.assertNotIn("wait (how the server", block(blocks, "Configuration").lines[0])
