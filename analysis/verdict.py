@@ -9,6 +9,7 @@ from typing import Any
 from analysis import findings, method, variants
 from analysis.aggregate import Aggregate, Cell
 from analysis.blocks import Block, Table
+from analysis.facts import phrase
 from analysis.findings import count
 from analysis.load import Result
 from analysis.variants import CPU_MOST, KIB_IN_MIB, RPS_LEAST, Measure, Pair
@@ -50,7 +51,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
     if not pairs:
         return []
     return [
-        Block("Machine", [machine(result), f"Pins: {method.pins(result.samples)}."]),
+        Block("Machine", [*_machines(result), f"Pins: {method.pins(result.samples)}."]),
         Block("Variants", [*_variants(result, found), client(result)]),
         Block("Configuration", [method.fixed(result), *method.scenarios(result)]),
         Block("Schedule", _schedule(result)),
@@ -77,6 +78,14 @@ def machine(result: Result) -> str:
     return "; ".join(_words(result.host, MACHINE)) or "n/a (host.json says nothing of it)"
 
 
+def _machines(result: Result) -> list[str]:
+    """The host; where server and clients ran elsewhere, theirs too, by name."""
+    if result.hosts is None:
+        return [machine(result)]
+    named = [f"{name}: {'; '.join(_words(facts, MACHINE))}" for name, facts in result.machines]
+    return [f"runner: {machine(result)}", *named]
+
+
 def _words(table: dict[str, Any], wanted: tuple[tuple[str, str], ...]) -> list[str]:
     words = []
     for path, form in wanted:
@@ -98,6 +107,8 @@ def _fact(table: dict[str, Any], name: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return phrase(value)
     if isinstance(value, int):
         return f"{value:,}"
     return str(value) or "none"
