@@ -23,7 +23,8 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
     lines = [
         *_plan(result.plan),
         *_parity(result.parity),
-        *_drift(result.drift),
+        *_drift(result),
+        *_machines(result.hosts),
         *_bindings(result.samples),
         *_runner(result.valid),
     ]
@@ -43,15 +44,38 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
 def _plan(plan: dict[str, Any]) -> list[str]:
     lines = [f"The plan warns: {phrase(warning)}." for warning in plan.get("warnings") or []]
     lines += [f"Left out: {_omitted(omitted)}." for omitted in plan.get("omitted") or []]
-    if plan.get("repeats"):
-        lines.append(f"It repeats the plan of {phrase(plan['repeats'])}.")
-    if plan.get("resumed"):
-        said = plan["resumed"]
-        lines.append(f"It was resumed{'' if said is True else ': ' + phrase(said)}.")
+    if plan.get("form_reason"):
+        lines.append(f"Form of the profile: {phrase(plan['form_reason'])}.")
+    lines += _repeated(plan.get("repeats"))
     busy = plan.get("busy_at_start")
     if isinstance(busy, dict):
         lines.append(f"As it began, others used {busy_words(busy)}.")
+    resumed = plan.get("resumed")
+    return lines + [_resumed(one) for one in (resumed if isinstance(resumed, list) else [])]
+
+
+def _repeated(repeats: Any) -> list[str]:
+    """Which result's plan was carried out once more, and what was otherwise than then."""
+    if not isinstance(repeats, dict):
+        return []
+    lines = [
+        f"It repeats the plan of {phrase(repeats.get('result'))}, manifest SHA-256"
+        f" {phrase(repeats.get('manifest_sha256'))}."
+    ]
+    for one in repeats.get("differences") or []:
+        was, now = phrase(one.get("was")), phrase(one.get("now"))
+        lines.append(f"Otherwise than then: {one.get('what')} was {was}, now {now}.")
     return lines
+
+
+def _resumed(one: Any) -> str:
+    """E.g. "It was gone on with at TIME from sample s0003; others used 0.02 CPUs then."."""
+    if not isinstance(one, dict):
+        return f"It was gone on with: {phrase(one)}."
+    busy = one.get("busy_at_start")
+    then = f"; others used {busy_words(busy)} then" if isinstance(busy, dict) else ""
+    at, sample = phrase(one.get("at")), phrase(one.get("from_sample"))
+    return f"It was gone on with at {at} from sample {sample}{then}."
 
 
 def _omitted(omitted: Any) -> str:
@@ -88,12 +112,23 @@ def _group(group: Any) -> str | None:
     return f"{phrase(group.get('request'))}: {count(len(servers), 'server')} said {said}"
 
 
-def _drift(drift: list[dict[str, Any]] | None) -> list[str]:
-    if drift is None:
-        return []
-    if not drift:
-        return ["Nothing that was looked at changed on the host."]
-    return [f"Changed on the host: {change(fact)}." for fact in drift]
+def _drift(result: Result) -> list[str]:
+    lines = [f"Changed on the host: {change(fact)}." for fact in result.drift or []]
+    if result.drift == []:
+        lines.append("Nothing that was looked at changed on the host.")
+    if result.steal_share is not None:
+        lines.append(f"Stolen of all CPU time meanwhile: {100 * result.steal_share:.2f} %.")
+    return lines
+
+
+def _machines(hosts: dict[str, Any] | None) -> list[str]:
+    """In which facts the machines of a run on several are not alike."""
+    found = (hosts or {}).get("differences")
+    return [
+        f"The machines differ in {one.get('fact')}: {phrase(one.get('values'))}."
+        for one in (found if isinstance(found, list) else [])
+        if isinstance(one, dict)
+    ]
 
 
 def change(fact: dict[str, Any]) -> str:

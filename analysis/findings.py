@@ -167,8 +167,9 @@ def _host(result: Result) -> list[Caveat]:
             or "too few cores to keep one for the operating system"
         )
         found.append(Caveat("degraded host", text))
-    virtualization = (result.host or {}).get("virtualization")
-    if isinstance(virtualization, dict) and virtualization.get("hypervisor"):
+    hosts = [result.host or {}, *(facts for _, facts in result.machines)]
+    virtual = [host.get("virtualization") for host in hosts]
+    if any(isinstance(one, dict) and one.get("hypervisor") for one in virtual):
         text = "what its hypervisor does, and who else uses its CPUs, is not seen from inside"
         found.append(Caveat("virtual machine", text))
     return found
@@ -198,6 +199,8 @@ def _course(result: Result) -> list[Caveat]:
             f" than {RUNNER_SHARE_MAX:.0%} of a CPU, {max(over):.1%} at most"
         )
         found.append(Caveat("busy runner", text))
+    if (result.hosts or {}).get("differences"):
+        found.append(Caveat("unlike machines", "server and clients do not run alike; see below"))
     if result.attempts:
         text = (
             f"{count(len(result.attempts), 'earlier attempt')} kept in attempts/, in no number:"

@@ -99,6 +99,7 @@ class Result:
     manifest: dict[str, Any] | None
     ceiling: str | None = None  # the table of shares of a ceiling
     drift: list[dict[str, Any]] | None = None  # {fact, before, after}; None where nobody looked
+    steal_share: float | None = None  # of all CPU time between the two looks at the host
     parity: dict[str, Any] | None = None
     hosts: dict[str, Any] | None = None
     attempts: list[Attempt] = field(default_factory=list)
@@ -114,6 +115,19 @@ class Result:
         return ran if isinstance(ran, dict) else self.experiment
 
     @property
+    def machines(self) -> list[tuple[str, dict[str, Any]]]:
+        """(role and name, facts) of each machine besides the runner's, of a run on several."""
+        hosts = self.hosts or {}
+        clients = hosts.get("clients")
+        parts = [("server", hosts.get("server"))]
+        parts += [("client", one) for one in (clients if isinstance(clients, list) else [])]
+        return [
+            (f"{role} {part.get('name')}", part["facts"])
+            for role, part in parts
+            if isinstance(part, dict) and isinstance(part.get("facts"), dict)
+        ]
+
+    @property
     def axes(self) -> dict[str, list[Any]]:
         """What the experiment varies, in its order: factors, then scenarios, then variants, the
         latter two with their names as levels."""
@@ -123,11 +137,20 @@ class Result:
             for name, levels in (factors if isinstance(factors, dict) else {}).items()
         }
         for axis in ("scenario", "variant"):
-            levels = list(self.levels_of(axis))
-            # Scenarios of a profile are named by the cells alone.
-            if levels or any(axis in sample.cell for sample in self.samples):
+            levels = list(self.levels_of(axis)) or self._named_by_cells(axis)
+            if levels:
                 axes[axis] = levels
         return axes
+
+    def _named_by_cells(self, axis: str) -> list[Any]:
+        """An axis' levels as the cells have them, in the order in which the plan lists the cells:
+        scenarios of a profile stand nowhere else."""
+        cells = self.plan.get("variants")
+        order = cells if isinstance(cells, list) else []
+        named = [sample for sample in self.samples if axis in sample.cell]
+        if all(sample.variant in order for sample in named):
+            named.sort(key=lambda sample: order.index(sample.variant))
+        return list(dict.fromkeys(sample.cell[axis] for sample in named))
 
     def levels_of(self, axis: str) -> dict[str, dict[str, Any]]:
         """Each scenario's or variant's own object, by name; empty where there is no such axis."""
@@ -154,6 +177,7 @@ def load_result(path: Path) -> Result:
     manifest = _read_optional(path / files.MANIFEST)
     hashes = _check_manifest(path, manifest)
     plan = _read_object(path / "plan.json")
+    drift, steal_share = _read_drift(path / "drift.json")
     samples = _read_samples(path)
     _check_count(path, plan, samples)
     _check_precision(path, samples)
@@ -168,7 +192,8 @@ def load_result(path: Path) -> Result:
         manifest=manifest,
         ceiling=_read_text(path / "ceiling.txt") if (path / "ceiling.txt").exists() else None,
         hashes=hashes,
-        drift=_read_drift(path / "drift.json"),
+        drift=drift,
+        steal_share=steal_share,
         parity=_read_optional(path / "parity.json"),
         hosts=_read_optional(path / "hosts.json"),
         attempts=_read_attempts(path / "attempts"),
@@ -264,17 +289,19 @@ def _check_seal(path: Path) -> bool:
     return True
 
 
-def _read_drift(path: Path) -> list[dict[str, Any]] | None:
-    """The facts that changed while the run lasted: a list, by itself or as `drift` of an object."""
+def _read_drift(path: Path) -> tuple[list[dict[str, Any]] | None, float | None]:
+    """The facts that changed while the run lasted: a list, by itself or as `drift` of an object;
+    and the share of stolen time beside it."""
     if not path.exists():
-        return None
+        return None, None
     table = parse_json(_read_text(path), path)
     facts = table.get("drift") if isinstance(table, dict) else table
     if not isinstance(facts, list) or not all(
         isinstance(fact, dict) and isinstance(fact.get("fact"), str) for fact in facts
     ):
         raise Refusal(path, "is not a list of {fact, before, after}")
-    return facts
+    stolen = table.get("steal_share") if isinstance(table, dict) else None
+    return facts, float(stolen) if isinstance(stolen, (int, float)) else None
 
 
 def _read_attempts(root: Path) -> list[Attempt]:

@@ -28,11 +28,13 @@ SETTINGS = {
     "client_stack": "what the client uses",
     "client_wait": "how the client waits",
     "bare": "the stack's bare echo in the pipeline's place",
+    "client_workers": "",
+    "placement": "",
     "hugepages": "whether the stack uses hugepages",
 }
 
 # Those of them that earlier results do not have.
-LATER = ("client_stack", "client_wait", "bare")
+LATER = ("client_stack", "client_wait", "bare", "client_workers", "placement")
 
 
 def method(result: Result) -> list[str]:
@@ -80,7 +82,7 @@ def scenarios(result: Result) -> list[str]:
         if "scenario" in sample.cell
     }
     names = _of_scenarios(result)
-    order = list(dict.fromkeys([*result.levels_of("scenario"), *cells]))
+    order = result.axes.get("scenario", [])
     return [
         f"Scenario {scenario}: "
         + (", ".join(f"{name} {_setting(cell, name)}" for name in names if name in cell) or "n/a")
@@ -241,11 +243,14 @@ def _link(stack: str) -> str:
 
 def command(result: Result) -> str:
     """What runs the same experiment again, from the project's root."""
+    place = shlex.quote(_place(result.path.resolve()))
+    if "run_id" in result.plan:  # what it then repeats is the plan, with all that was overridden
+        return f"./weir run {place}"
     overrides = "".join(
         [f" --set {shlex.quote(text)}" for text in _overrides(result)]
         + [f" --variant {shlex.quote(text)}" for text in _commits(result)]
     )
-    return f"./weir run {shlex.quote(_place(result.path.resolve()))}{overrides}"
+    return f"./weir run {place}{overrides}"
 
 
 def _place(path: Path) -> str:

@@ -189,6 +189,7 @@ class Measure:
     key: str  # in variants.csv
     of: Callable[[Sample], float | None]
     show: str  # a number for people
+    unit: str = ""
     scale: float = 1  # shown = number * scale
 
 
@@ -200,14 +201,18 @@ def measures(pair: Pair) -> list[Measure]:
             "CPU per request",
             "cpu",
             lambda sample: sample.find("server", pair.cpu_column)[0],
-            "{:,.3f} µs",
+            "{:,.3f}",
+            "µs",
         ),
-        Measure("p99", "p99", lambda sample: aggregate.percentile_us(sample, "p99"), "{:,.1f} µs"),
+        Measure(
+            "p99", "p99", lambda sample: aggregate.percentile_us(sample, "p99"), "{:,.1f}", "µs"
+        ),
         Measure(
             "peak resident memory",
             "rss_peak",
             lambda sample: _peak_of(pair, sample),
-            "{:,.1f} MiB",
+            "{:,.2f}",
+            "MiB",
             1 / KIB_IN_MIB,
         ),
     ]

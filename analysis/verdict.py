@@ -3,11 +3,13 @@ failures, gate, spread, latency, memory, what stands out, verdict, where it all 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from analysis import findings, method, variants
 from analysis.aggregate import Aggregate, Cell
 from analysis.blocks import Block, Table
+from analysis.facts import phrase
 from analysis.findings import count
 from analysis.load import Result
 from analysis.variants import CPU_MOST, KIB_IN_MIB, RPS_LEAST, Measure, Pair
@@ -16,12 +18,12 @@ from analysis.variants import CPU_MOST, KIB_IN_MIB, RPS_LEAST, Measure, Pair
 MACHINE = (
     ("hostname", "{}"),
     ("cpu_model", "{}"),
-    ("packages", "{} packages"),
-    ("cores_allowed", "{} cores"),
-    ("cpus_logical", "{} logical CPUs"),
+    ("packages", "packages {}"),
+    ("cores_allowed", "cores {}"),
+    ("cpus_logical", "logical CPUs {}"),
     ("smt_active", "SMT {}"),
-    ("numa_nodes", "{} NUMA nodes"),
-    ("memory_total_kib", "{} KiB of memory"),
+    ("numa_nodes", "NUMA nodes {}"),
+    ("memory_total_kib", "memory {} KiB"),
     ("os", "{}"),
     ("kernel", "kernel {}"),
     ("governor", "governor {}"),
@@ -31,15 +33,16 @@ MACHINE = (
 # Facts of a build in words, likewise.
 BUILD = (
     ("compiler", "{}"),
-    ("compiler_version", "{}"),
     ("build_type", "build type {}"),
     ("optimization", "optimization {}"),
-    ("setup", "setup {}"),
+    ("setup", "set up with {}"),
+    ("meson_setup", "set up by {}"),
     ("variant_options", "options of its own {}"),
     ("c_args", "C flags {}"),
     ("sanitizers", "sanitizers {}"),
     ("assertions", "assertions {}"),
 )
+KEY_DIGITS = 12  # of a build's key, as its folder's name has them
 
 
 def blocks(result: Result, found: Aggregate) -> list[Block]:
@@ -48,7 +51,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
     if not pairs:
         return []
     return [
-        Block("Machine", [machine(result), f"Pins: {method.pins(result.samples)}."]),
+        Block("Machine", [*_machines(result), f"Pins: {method.pins(result.samples)}."]),
         Block("Variants", [*_variants(result, found), client(result)]),
         Block("Configuration", [method.fixed(result), *method.scenarios(result)]),
         Block("Schedule", _schedule(result)),
@@ -60,7 +63,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
         Block("Latency, from the merged histograms", [], _latency(pairs, place_noun(found))),
         Block("Peak resident memory of the server", _memory(pairs)),
         Block("What stands out", _observations(pairs)),
-        Block("Verdict", [f"{line}." for line in verdict(pairs, place_noun(found))]),
+        Block("Verdict", _judged(result, found, pairs)),
         Block("Where it lies", _where(result)),
     ]
 
@@ -73,6 +76,14 @@ def machine(result: Result) -> str:
     if result.host is None:
         return "n/a (no host.json)"
     return "; ".join(_words(result.host, MACHINE)) or "n/a (host.json says nothing of it)"
+
+
+def _machines(result: Result) -> list[str]:
+    """The host; where server and clients ran elsewhere, theirs too, by name."""
+    if result.hosts is None:
+        return [machine(result)]
+    named = [f"{name}: {'; '.join(_words(facts, MACHINE))}" for name, facts in result.machines]
+    return [f"runner: {machine(result)}", *named]
 
 
 def _words(table: dict[str, Any], wanted: tuple[tuple[str, str], ...]) -> list[str]:
@@ -96,6 +107,8 @@ def _fact(table: dict[str, Any], name: str) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return " ".join(map(str, value)) or "none"
+    if isinstance(value, dict):
+        return phrase(value)
     if isinstance(value, int):
         return f"{value:,}"
     return str(value) or "none"
@@ -382,17 +395,32 @@ def _observations(pairs: list[Pair]) -> list[str]:
         lines.append(f"Inside it, for the ranges of the runs meet: {', '.join(inside)}.")
     if unknown:
         lines.append(f"Not known, with fewer than two runs or no number: {', '.join(unknown)}.")
-    return lines + ["Causes were not looked for."]
+    return [*lines, *_chance(pairs), "Causes were not looked for."]
+
+
+def _chance(pairs: list[Pair]) -> list[str]:
+    """How often ranges of runs that are alike do not meet, so that nobody takes it for proof."""
+    sizes = [(len(pair.base.valid), len(pair.new.valid)) for pair in pairs]
+    sizes = [size for size in sizes if min(size) > 1]
+    if not sizes:
+        return []
+    base, new = min(sizes, key=lambda size: math.comb(sum(size), size[0]))
+    looked = len(sizes) * len(variants.measures(pairs[0]))
+    return [
+        f"The ranges of {base} + {new} runs that are alike fail to meet by chance once in"
+        f" {math.comb(base + new, base) / 2:,.0f} comparisons; {looked} were made here."
+    ]
 
 
 def _apart(pair: Pair, measure: Measure, base: list[float], new: list[float]) -> str:
-    """E.g. "new above base in every run (46.0 to 51.0 MiB against 44.0 to 45.0 MiB)"."""
+    """E.g. "new above base in every run (46.00 to 51.00 against 44.00 to 45.00 MiB)"."""
     way = "above" if variants.apart(base, new) > 0 else "below"
     ends = [
         " to ".join(measure.show.format(end * measure.scale) for end in (side[0], side[-1]))
         for side in (new, base)
     ]
-    return f"{pair.name} {way} {pair.base_name} in every run ({ends[0]} against {ends[1]})"
+    unit = f" {measure.unit}" if measure.unit else ""
+    return f"{pair.name} {way} {pair.base_name} in every run ({ends[0]} against {ends[1]}{unit})"
 
 
 def verdict(pairs: list[Pair], noun: str) -> list[str]:
@@ -411,6 +439,15 @@ def verdict(pairs: list[Pair], noun: str) -> list[str]:
     return lines
 
 
+def _judged(result: Result, found: Aggregate, pairs: list[Pair]) -> list[str]:
+    """The verdict beside what speaks against the run, which the gate does not know."""
+    lines = [f"{line}." for line in verdict(pairs, place_noun(found))]
+    against = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+    if against:
+        lines.append(f"Against the run, and so against this, speaks: {', '.join(against)}.")
+    return lines
+
+
 def _where(result: Result) -> list[str]:
     lines = [
         (
@@ -421,5 +458,5 @@ def _where(result: Result) -> list[str]:
     for name in result.levels_of(variants.AXIS):
         key = build_of(result, name).get("cache_key")
         if key:
-            lines.append(f"Program of {name}: in the cache of builds, key {key}.")
+            lines.append(f"Program of {name}: in the cache of builds, key {str(key)[:KEY_DIGITS]}.")
     return lines

@@ -121,7 +121,10 @@ class Known(unittest.TestCase):
             "new against base: the gate holds in 2 of 4 scenarios; it fails in 2 (echo-256: fail"
             " (requests/s), coalesced-8: fail (CPU))."
         )
-        self.assertEqual(block(self.blocks, "Verdict").lines, [text])
+        self.assertEqual(
+            block(self.blocks, "Verdict").lines,
+            [text, "Against the run, and so against this, speaks: degraded host."],
+        )
         self.assertEqual(headline(self.result, self.found)[1], text[0].upper() + text[1:])
 
     def test_spread(self):
@@ -137,6 +140,16 @@ class Known(unittest.TestCase):
         self.assertIn(
             "Outside the spread of the runs: requests/s of echo-256, new below base in every run"
             " (77,220 to 78,780 against 79,200 to 80,800).",
+            lines,
+        )
+        self.assertIn(
+            "Outside the spread of the runs: peak resident memory of echo-256, new above base in"
+            " every run (44.00 to 44.25 against 43.00 to 43.25 MiB).",
+            lines,
+        )
+        self.assertIn(  # 5 of 10 are chosen in 252 ways, of which 2 part the ranges
+            "The ranges of 5 + 5 runs that are alike fail to meet by chance once in 126"
+            " comparisons; 16 were made here.",
             lines,
         )
         inside = next(line for line in lines if line.startswith("Inside it"))
@@ -292,6 +305,9 @@ class Known(unittest.TestCase):
             method.command(replace(result, experiment=asked)),
             "./weir run results/run --variant base=v0.1",
         )
+        planned = result.plan | {"run_id": "0badcafe"}
+        again = method.command(replace(result, experiment=asked, plan=planned))
+        self.assertEqual(again, "./weir run results/run")  # which repeats the plan itself
 
     def peaks(self, change):
         """The lines on memory of a comparison with this change."""
@@ -331,8 +347,8 @@ class Known(unittest.TestCase):
         self.assertEqual(lines[0], "respond-64: n/a (no peak since the same time on both sides).")
         result, found = loaded(forget)
         lines = block(verdict.blocks(result, found), "What stands out").lines
-        self.assertIn("peak resident memory of respond-64", lines[-2])
-        self.assertTrue(lines[-2].startswith("Not known"))
+        (unknown,) = [line for line in lines if line.startswith("Not known")]
+        self.assertIn("peak resident memory of respond-64", unknown)
 
 
 class Gate(unittest.TestCase):
@@ -436,7 +452,7 @@ class Gate(unittest.TestCase):
         self.assertEqual({pair.base_name for pair in found_pairs}, {"base"})
         blocks = verdict.blocks(result, found)
         self.assertEqual(len(block(blocks, "spin against base").table.rows), 4)
-        self.assertEqual(len(block(blocks, "Verdict").lines), 2)
+        self.assertEqual(len(block(blocks, "Verdict").lines), 3)
         lines = block(blocks, "Variants").lines
         self.assertIn("spin: asked for: set wait spin; the runner's own program;", lines[2])
         self.assertNotIn("wait (how the server", block(blocks, "Configuration").lines[0])
@@ -521,7 +537,18 @@ class Course(unittest.TestCase):
                 path / "plan.json",
                 warnings=["the host has no core for it"],
                 omitted=[{"what": "capacity-36cpu-0kb", "why": "36 workers are too many"}],
-                repeats="results/first",
+                repeats={
+                    "result": "first",
+                    "manifest_sha256": "abc",
+                    "differences": [{"what": "kernel", "was": "6.1", "now": "6.2"}],
+                },
+                resumed=[
+                    {
+                        "at": "2026-01-01T00:00:00Z",
+                        "from_sample": "s0003",
+                        "busy_at_start": {"cpus": 0.02, "disturbed": False, "who": []},
+                    }
+                ],
                 busy_at_start={
                     "cpus": 1.02,
                     "disturbed": True,
@@ -532,7 +559,13 @@ class Course(unittest.TestCase):
         lines, caveats = self.run_with(plan)
         self.assertIn("The plan warns: the host has no core for it.", lines)
         self.assertIn("Left out: capacity-36cpu-0kb (36 workers are too many).", lines)
-        self.assertIn("It repeats the plan of results/first.", lines)
+        self.assertIn("It repeats the plan of first, manifest SHA-256 abc.", lines)
+        self.assertIn("Otherwise than then: kernel was 6.1, now 6.2.", lines)
+        self.assertIn(
+            "It was gone on with at 2026-01-01T00:00:00Z from sample s0003; others used 0.02 CPUs"
+            " then.",
+            lines,
+        )
         self.assertIn("As it began, others used 1.02 CPUs (python3 1.00).", lines)
         self.assertEqual(caveats["busy at the start"], "others used 1.02 CPUs (python3 1.00)")
 
@@ -544,12 +577,36 @@ class Course(unittest.TestCase):
                 {"fact": "governor", "before": "performance", "after": None, "matters": True},
                 {"fact": "loadavg", "before": [0, 1, 2], "after": [1, 1, 2], "matters": False},
             ]
-            write_json(path / "drift.json", changes)
+            write_json(path / "drift.json", {"drift": changes, "steal_share": 0.0123})
 
         lines, caveats = self.run_with(drift)
         self.assertIn("Changed on the host: governor from performance to n/a.", lines)
         self.assertIn("Changed on the host: loadavg from 0, 1, 2 to 1, 1, 2.", lines)
+        self.assertIn("Stolen of all CPU time meanwhile: 1.23 %.", lines)
         self.assertTrue(caveats["drifting host"].startswith("governor changed"))
+
+    def test_machines(self):
+        """a run on several machines tells each, and in what they are not alike"""
+
+        def hosts(path):
+            facts = {"hostname": "h1", "kernel": "6.2", "virtualization": {"hypervisor": True}}
+            remote = {"name": "lab1", "facts": facts}
+            differences = [{"fact": "kernel", "values": {"lab1": "6.2", "lab2": "6.3"}}]
+            write_json(
+                path / "hosts.json",
+                {"server": remote, "clients": [remote], "differences": differences},
+            )
+
+        lines, caveats = self.run_with(hosts)
+        self.assertIn("The machines differ in kernel: lab1: 6.2; lab2: 6.3.", lines)
+        self.assertIn("unlike machines", caveats)
+        result, found = loaded(finish=hosts)
+        lines = block(verdict.blocks(result, found), "Machine").lines
+        self.assertTrue(lines[0].startswith("runner: bench"))
+        told = "lab1: h1; kernel 6.2; virtual machine yes"
+        self.assertEqual(lines[1:3], [f"server {told}", f"client {told}"])
+        self.assertIn("virtual machine", caveats)
+        self.assertIn("the machines of hosts.json", verdict.blocks(result, found)[4].lines[0])
 
     def test_binding_and_runner(self):
         """how many samples kept their binding, and the most that the runner took, are told"""
@@ -603,12 +660,14 @@ class Course(unittest.TestCase):
         def profile(path):
             experiment = json.loads((path / "experiment.json").read_text())
             del experiment["scenarios"]
-            edit_json(path / "plan.json", effective=experiment | {"profiles": ["pooled"]})
+            cells = [f"{name}.{side}" for name in reversed(SCENARIOS) for side in ("base", "new")]
+            effective = experiment | {"profiles": ["pooled"]}
+            edit_json(path / "plan.json", effective=effective, variants=cells)
 
         result, found = loaded(finish=profile)
-        self.assertEqual(found.factors["scenario"], list(SCENARIOS))
+        self.assertEqual(found.factors["scenario"], list(reversed(SCENARIOS)))
         self.assertEqual(
-            method.scenarios(result)[0],
+            method.scenarios(result)[-1],
             "Scenario respond-64: handler respond, delivery immediate, depth 1, request_bytes 64,"
             " response_bytes 64.",
         )
