@@ -1,7 +1,7 @@
 #include "apps/run/campaign.h"
 
-#include "apps/provenance/host.h"
 #include "apps/run/attempts.h"
+#include "apps/run/bracket.h"
 #include "apps/run/builds.h"
 #include "apps/run/sample.h"
 #include "apps/run/summary.h"
@@ -69,7 +69,6 @@ static void write_provenance(struct campaign *campaign)
 				experiment->text_bytes);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
 	write_json(directory, "build.json", builds_to_json(experiment, campaign->programs));
-	write_json(directory, "host.json", host_facts());
 }
 
 /* Carries out one sample; what an earlier attempt at it left is kept elsewhere. */
@@ -117,7 +116,6 @@ static int finish(struct campaign *campaign)
 	int code;
 
 	campaign->valid = summary_valid(campaign->results);
-	write_json(directory, "host-after.json", host_facts());
 	directory_write_lines(directory, "results.jsonl", campaign->results);
 	directory_write_json(directory, "summary.json", summary);
 	if (campaign->add_files)
@@ -160,6 +158,7 @@ int campaign_run(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
 	bool resumes = campaign->origin && campaign->origin->resumes;
+	struct bracket bracket = {campaign->plan, directory, campaign->interrupt, resumes};
 	json_t *kept = NULL;
 	int code;
 
@@ -167,7 +166,13 @@ int campaign_run(struct campaign *campaign)
 	print_intent(campaign->plan, campaign->programs);
 	code = resumes ? begin_again(campaign, &kept) : begin(campaign);
 	if (code == 0)
+		code = bracket_begin(&bracket);
+	if (code == 0)
 		code = run_samples(campaign, kept);
+	if (code == 0)
+		code = bracket_end(&bracket, campaign->program);
+	bracket_close(&bracket);
+	campaign->differ = bracket.differ;
 	if (code == 0)
 		code = finish(campaign);
 	json_decref(kept);

@@ -12,6 +12,7 @@
 #include "apps/run/plan.h"
 
 struct campaign {
+	const char *program; /* "weir run", for messages */
 	const struct plan *plan;
 	const struct program *programs; /* of the experiment's builds */
 	const json_t *plan_json;	/* plan.json, as stamp.h makes it */
@@ -26,6 +27,7 @@ struct campaign {
 	void *user;
 	/* written by campaign_run */
 	struct directory directory;
+	bool differ; /* the servers answered differently after the last sample */
 	unsigned valid;
 	unsigned done;	 /* samples that have a result */
 	json_t *results; /* an array of result.json, in the plan's order; owned by the caller */

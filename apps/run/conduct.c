@@ -119,7 +119,7 @@ static int conclude(const struct conduct *conduct, const struct campaign *campai
 		printf("%u of %u samples are invalid; their result.json says why\n",
 		       samples - campaign->valid, samples);
 	printf("results: %s\n", campaign->directory.path);
-	if (campaign->valid < samples)
+	if (campaign->valid < samples || campaign->differ)
 		return EXIT_INVALID;
 	return verdict == EXIT_PASS && !reported ? EXIT_USAGE : verdict;
 }
@@ -186,6 +186,7 @@ static int carry_out(struct course *course, const char *from_sample)
 	char output[PATH_MAX + 16];
 	json_t *plan_json = make_plan_json(course, from_sample);
 	struct campaign campaign = {
+		.program = conduct->program,
 		.plan = course->plan,
 		.programs = course->programs,
 		.plan_json = plan_json,

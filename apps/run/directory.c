@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,17 @@ int directory_fail(struct directory *directory, int code, const char *name)
 
 	tp_fail(&error, code, "cannot write %.200s in %.240s: %s", name, directory->partial,
 		strerror(-code));
+	return note(directory, code, &error);
+}
+
+int directory_refuse(struct directory *directory, int code, const char *format, ...)
+{
+	struct tp_error error = {.text = ""};
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(error.text, sizeof(error.text), format, arguments);
+	va_end(arguments);
 	return note(directory, code, &error);
 }
 

@@ -56,6 +56,10 @@ int directory_write_lines(struct directory *directory, const char *name, const j
 /* For when a child could not write: notes the failure if the file system is all but full. */
 int directory_check_room(struct directory *directory);
 
+/* Notes why it is not to become whole though all could be written; in the way of printf. */
+int directory_refuse(struct directory *directory, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Notes a failure that happened elsewhere while writing into it. */
 int directory_fail(struct directory *directory, int code, const char *name);
 

@@ -1,0 +1,43 @@
+/*
+ * bracket: what is done and looked at around the samples, once before the first and once after the
+ * last: the host's facts and what became of them, whether the servers answer alike, and the weight
+ * of the runner's session.
+ *
+ * Legal order: begin, close, with the samples in between; whoever began closes, whatever happened.
+ * Plane: setup and report.
+ */
+#ifndef WEIR_RUN_BRACKET_H
+#define WEIR_RUN_BRACKET_H
+
+#include "apps/run/directory.h"
+#include "apps/run/interrupt.h"
+#include "apps/run/plan.h"
+
+struct bracket {
+	const struct plan *plan;
+	struct directory *directory;
+	struct interrupt *interrupt;
+	bool resumes; /* the directory has a host.json, which stays */
+	/* written by begin and close */
+	json_t *autogroup;
+	json_t *parity; /* parity.json */
+	bool differ;	/* the servers answered differently after the last sample */
+};
+
+/*
+ * Writes host.json (host-resumed.json beside one that is there), and parity.json if there are servers to compare. 0; -EINTR; or the directory's
+ * failure, which -EBADE with both digests is where servers answer differently: they do different
+ * work, and which is faster would mean nothing.
+ */
+int bracket_begin(struct bracket *bracket);
+
+/*
+ * Looks again, unless the run was broken off: completes parity.json, writes host-after.json and
+ * drift.json, and says on stderr what changed that matters. 0, -EINTR or the directory's failure.
+ */
+int bracket_end(struct bracket *bracket, const char *program);
+
+/* Puts back what begin changed. */
+void bracket_close(struct bracket *bracket);
+
+#endif
