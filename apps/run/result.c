@@ -135,6 +135,15 @@ static void judge_counts(const struct result_parts *parts)
 	}
 }
 
+/* Which program served. */
+static void set_program(json_t *result, const struct program *program)
+{
+	if (program && program->sha256[0])
+		json_object_set_new(result, "program_sha256", json_string(program->sha256));
+	else
+		json_set_unknown(result, "program_sha256", "the program was not looked at");
+}
+
 /* What the server's stack declares that it can do. */
 static void set_capabilities(json_t *result, const json_t *ready)
 {
@@ -313,6 +322,7 @@ json_t *result_make(const struct result_parts *parts)
 		judge_counts(parts);
 	binding = binding_of(parts);
 	result = begin(parts);
+	set_program(result, parts->sample->cell->program);
 	set_capabilities(result, parts->ready);
 	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		set_copy(result, copied[i], parts->client, no_client);
