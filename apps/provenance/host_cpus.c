@@ -31,7 +31,8 @@ static void add_topology(json_t *facts)
 
 	for (unsigned i = 0; code < 0 && i < sizeof(names) / sizeof(names[0]); i++)
 		fact_unknown(facts, names[i], "hwloc cannot read the topology: %s",
-			     strerror(-code));
+			     code == -EXDEV ? "its environment variables name another machine"
+					    : strerror(-code));
 	if (code == 0) {
 		fact_set(facts, "cpus_allowed", json_integer(topology->cpus.count));
 		fact_set(facts, "cores_allowed", json_integer(topology->cores));

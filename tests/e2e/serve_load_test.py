@@ -309,6 +309,19 @@ def version():
     assert status == 0 and re.fullmatch(r"weir \d+\.\d+\.\d+\n", out) and error == "", (status, out, error)
 
 
+@test("the host is printed, or the topology of another one")
+def host_printed():
+    status, out, error = run("host")
+    facts = json.loads(out)
+    assert status == 0 and not error and facts["schema"] == "weir.host/1", (status, error)
+    assert facts["cores_allowed"] == len(facts["topology"]["cores"]), facts["topology"]
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "topologies")
+    status, out, error = run("host", "--topology", os.path.join(folder, "container.xml"))
+    assert status == 0 and json.loads(out)["cpus"] == "1-5,9-11", (status, out, error)
+    status, out, error = run("host", "--topology", "/nonexistent.xml")
+    assert status == 4 and not out and "/nonexistent.xml" in error and "lstopo" in error, (status, out, error)
+
+
 @test("a result that cannot be written is refused before the run")
 def no_folder():
     with Server() as server:
