@@ -66,10 +66,16 @@ static const struct profile_form *choose_form(const struct plan *plan, const cha
 	return form == EXPERIMENT_FORM_FULL ? &profile_full : &profile_short;
 }
 
+/* The plan's own copy, while the plan is made. */
+static struct experiment *own(struct plan *plan)
+{
+	return (struct experiment *)plan->experiment;
+}
+
 /* Puts the form's windows and runs where the experiment has none of its own. */
 static void settle_form(struct plan *plan)
 {
-	struct experiment *experiment = plan->experiment;
+	struct experiment *experiment = own(plan);
 	const struct profile_form *form;
 	const char *name;
 
@@ -223,7 +229,7 @@ void plan_free(struct plan *plan)
 	json_decref(plan->env);
 	json_decref(plan->omitted);
 	json_decref(plan->experiment->json);
-	free(plan->experiment);
+	free(own(plan));
 	free(plan->samples);
 	free(plan->cells);
 	free(plan);

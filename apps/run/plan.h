@@ -52,7 +52,7 @@ struct plan {
 	 * As it is carried out here: windows and runs are settled, and so is its JSON, from which
 	 * the same plan can be made again. Shares all else with that which the plan was made from.
 	 */
-	struct experiment *experiment;
+	const struct experiment *experiment;
 	const char *form_reason; /* static: why this form was chosen; NULL without one */
 	json_t *omitted; /* [{what, why}, ...]: what a profile wants and this host has not */
 	json_t *env;	 /* of every process that a sample starts */
