@@ -1,3 +1,4 @@
+#include "apps/common/device.h"
 #include "apps/common/exit.h"
 #include "apps/common/file.h"
 #include "apps/common/json.h"
@@ -119,10 +120,14 @@ static void look_around(struct load_options *options, const char *program)
 	fprintf(stderr, "%s: warning: %s\n", program, options->warning);
 }
 
+/* What is nobody else's while this process lives. */
+static struct device_claim claim = {.fd = -1};
+
 /* Goes to where the server can be reached from. */
 static int enter_link(const struct load_options *options, struct tp_error *error)
 {
-	return options->stack.veth_id[0] ? veth_enter_client(options->stack.veth_id, error) : 0;
+	return options->stack.veth_id[0] ? veth_enter_client(options->stack.veth_id, error)
+					 : device_take(&claim, &options->stack, error);
 }
 
 static int load(struct load_options *options, const struct flags *flags)
@@ -258,5 +263,6 @@ int verb_load(int argc, char **argv)
 	flags_print_config(&flags, stdout);
 	status = load(&options, &flags);
 	bodies_destroy(&options.bodies);
+	device_drop(&claim);
 	return status;
 }
