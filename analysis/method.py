@@ -61,8 +61,8 @@ def _planned(result: Result, name: str) -> Any:
 def _order(result: Result) -> str:
     """The order's name; with its seed where one makes a difference."""
     order = _planned(result, "order")
-    if order == "shuffle":
-        return f"shuffle with seed {_planned(result, 'seed')}"
+    if order == "random":
+        return f"random with seed {_planned(result, 'seed')}"
     return "n/a (not stated)" if order is None else str(order)
 
 

@@ -13,9 +13,10 @@
 
 struct campaign {
 	const struct plan *plan;
-	const json_t *plan_json;     /* plan.json, as stamp.h makes it */
-	const struct origin *origin; /* what is gone on with or repeated; NULL: neither */
-	const char *output;	     /* parent of the result directory */
+	const json_t *plan_json;	/* plan.json, as stamp.h makes it */
+	const struct program *programs; /* of the experiment's builds */
+	const struct origin *origin;	/* what is gone on with or repeated; NULL: neither */
+	const char *output;		/* parent of the result directory */
 	struct interrupt *interrupt;
 	/*
 	 * Writes into the directory what a verb makes of all results, before the manifest is made;

@@ -4,9 +4,11 @@
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
 #include "apps/run/others.h"
+#include "apps/run/builds.h"
 #include "apps/run/differ.h"
 #include "apps/run/ground.h"
 #include "apps/run/lock.h"
+#include "apps/run/plan_show.h"
 #include "apps/run/stamp.h"
 #include "dataplane/core/hugepages.h"
 
@@ -46,40 +48,6 @@ const char *conduct_default_output(char path[PATH_MAX + 16])
 	else
 		strcpy(path, "results");
 	return path;
-}
-
-static void join_argv(const json_t *argv, FILE *to)
-{
-	size_t index;
-	json_t *argument;
-
-	json_array_foreach((json_t *)argv, index, argument)
-		fprintf(to, " %s", json_string_value(argument));
-	fputc('\n', to);
-}
-
-static void print_sample(const struct plan_sample *sample)
-{
-	printf("%s run %u %s\n  server:", sample->id, sample->run, sample->cell->variant);
-	join_argv(sample->server_argv, stdout);
-	printf("  client:");
-	join_argv(sample->client_argv, stdout);
-}
-
-/* All samples but those kept. */
-static int print_plan(const struct plan *plan, const json_t *kept)
-{
-	unsigned count = 0;
-
-	for (unsigned i = 0; i < plan->sample_count; i++) {
-		if (json_object_get(kept, plan->samples[i].id))
-			continue;
-		print_sample(&plan->samples[i]);
-		count++;
-	}
-	printf("%u samples, about %.0f s; nothing was run\n", count,
-	       plan_estimate_s(plan) * count / plan->sample_count);
-	return EXIT_PASS;
 }
 
 /* Waits for the analysis; an interrupt ends it. Its exit status, or -1. */
@@ -219,6 +187,7 @@ static int carry_out(struct course *course, const char *from_sample)
 	struct campaign campaign = {
 		.plan = course->plan,
 		.plan_json = plan_json,
+		.programs = course->programs,
 		.origin = conduct->origin,
 		.output = conduct->output ? conduct->output : conduct_default_output(output),
 		.interrupt = &course->interrupt,
@@ -233,14 +202,43 @@ static int carry_out(struct course *course, const char *from_sample)
 	return status;
 }
 
-/* Plans on this host; `ground` is taken, or pretended for a dry run or a comparison. */
-static int make_plan(const struct course *course, const struct ground *ground,
+/* The programs that the cells are served by, built if need be. 0, or negative errno. */
+static int make_programs(struct course *course, struct tp_error *error)
+{
+	const struct experiment *experiment = course->experiment;
+	const char *cache = course->conduct->builds;
+	char path[PATH_MAX] = "";
+
+	if (!cache) {
+		builds_default_cache(path);
+		cache = path;
+	}
+	if (experiment->build_count > 1) {
+		printf("programs of variants: %u, from %s or built there, which takes minutes\n",
+		       experiment->build_count - 1, cache);
+		fflush(stdout);
+	}
+	return builds_make(experiment, cache, &course->interrupt, course->programs, error);
+}
+
+/* Says that there are no programs to measure, and why. */
+static int refuse_programs(const struct course *course, int code, const struct tp_error *error)
+{
+	exit_with(EXIT_USAGE, course->conduct->program, error);
+	return code == -EINTR ? 128 + course->interrupt.signal_number : EXIT_USAGE;
+}
+
+/*
+ * Plans on this host; `ground` is taken, or pretended for a dry run or a comparison. As plan_make,
+ * or as plan_sketch if the plan is only to be looked at.
+ */
+static int make_plan(const struct course *course, const struct ground *ground, bool sketch,
 		     struct plan **plan_out, struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
 	struct plan_ground on = {topology,	 ground->folder,
 				 ground->port,	 hugepages_count().free_mib,
-				 ground->run_id, course->programs};
+				 ground->run_id, sketch ? NULL : course->programs};
 	int code = -ENOMEM;
 
 	if (topology)
@@ -248,7 +246,8 @@ static int make_plan(const struct course *course, const struct ground *ground,
 	if (code < 0)
 		problems_add(problems, "cannot read which CPUs there are: %s", strerror(-code));
 	else
-		code = plan_make(course->experiment, &on, plan_out, problems);
+		code = (sketch ? plan_sketch : plan_make)(course->experiment, &on, plan_out,
+							  problems);
 	if (code == 0 && course->conduct->origin)
 		origin_lend_environment(course->conduct->origin, *plan_out);
 	free(topology);
@@ -259,7 +258,7 @@ static int make_plan(const struct course *course, const struct ground *ground,
  * Plans what the earlier run planned, for its run id and port, and compares. 0, or -EINVAL with
  * `problems` saying what differs that must not; what may differ is said here.
  */
-static int judge_origin(const struct course *course, struct problems *problems)
+static int judge_origin(const struct course *course, bool sketch, struct problems *problems)
 {
 	struct origin *origin = course->conduct->origin;
 	struct problems noted = {0};
@@ -268,7 +267,7 @@ static int judge_origin(const struct course *course, struct problems *problems)
 	bool may;
 
 	ground_pretend(&before, origin->run_id, origin->port);
-	if (make_plan(course, &before, &plan, problems) < 0)
+	if (make_plan(course, &before, sketch, &plan, problems) < 0)
 		return -EINVAL;
 	may = origin_judge(origin, plan, course->programs, problems);
 	plan_free(plan);
@@ -292,7 +291,7 @@ static int dry_run(const struct conduct *conduct, const struct experiment *exper
 	struct course course = {.conduct = conduct, .experiment = experiment};
 	struct origin *origin = resumes(conduct) ? conduct->origin : NULL;
 	struct problems problems = {0};
-	int status, code = conduct->origin ? program_own(&course.programs[0]) : 0;
+	int code = conduct->origin ? program_own(&course.programs[0]) : 0;
 	json_t *kept;
 
 	ground_pretend(&course.ground, origin ? origin->run_id : NULL,
@@ -300,17 +299,17 @@ static int dry_run(const struct conduct *conduct, const struct experiment *exper
 	if (code < 0)
 		problems_add(&problems, "cannot read the running program: %s", strerror(-code));
 	else if (conduct->origin)
-		code = judge_origin(&course, &problems);
-	if (code == 0)
-		code = make_plan(&course, &course.ground, &course.plan, &problems);
-	if (code < 0)
+		code = judge_origin(&course, true, &problems);
+	if (code == 0 && problems.count == 0)
+		code = make_plan(&course, &course.ground, true, &course.plan, &problems);
+	if (!course.plan)
 		return conduct_refuse(conduct->program, &problems);
 	kept = find_kept(conduct);
-	status = print_plan(course.plan, kept);
+	plan_print(course.plan, kept, stdout);
 	json_decref(kept);
 	plan_free(course.plan);
 	program_fini(&course.programs[0]);
-	return status;
+	return problems.count ? conduct_refuse(conduct->program, &problems) : EXIT_PASS;
 }
 
 /* Says what earlier runs left when they were killed, and is gone now. */
@@ -373,9 +372,9 @@ static int run_on_ground(struct course *course)
 	int code = 0, status;
 
 	if (course->conduct->origin)
-		code = judge_origin(course, &problems);
+		code = judge_origin(course, false, &problems);
 	if (code == 0)
-		code = make_plan(course, &course->ground, &course->plan, &problems);
+		code = make_plan(course, &course->ground, false, &course->plan, &problems);
 	if (code < 0)
 		return conduct_refuse(course->conduct->program, &problems);
 	status = run_plan(course);
@@ -395,12 +394,10 @@ static int run_locked(struct course *course)
 		tp_fail(&error, 0, "cannot block signals");
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	}
-	code = program_own(&course->programs[0]);
-	if (code < 0) {
-		tp_fail(&error, code, "cannot read the running program: %s", strerror(-code));
-		return exit_with(EXIT_USAGE, conduct->program, &error);
-	}
 	clean_up(conduct);
+	code = make_programs(course, &error);
+	if (code < 0)
+		return refuse_programs(course, code, &error);
 	if (ground_take(&course->ground, origin ? origin->run_id : NULL,
 			origin ? origin->port : (uint16_t)conduct->port, &error) < 0) {
 		status = exit_with(EXIT_USAGE, conduct->program, &error);
@@ -408,7 +405,7 @@ static int run_locked(struct course *course)
 		status = run_on_ground(course);
 		ground_give_back(&course->ground);
 	}
-	program_fini(&course->programs[0]);
+	builds_fini(course->experiment, course->programs);
 	close(course->interrupt.fd);
 	return status;
 }

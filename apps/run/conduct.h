@@ -25,6 +25,7 @@ extern const char *const conduct_when_busy_names[];
 struct conduct {
 	const char *program; /* "weir run", for messages */
 	const char *output;  /* parent of the result directory; NULL: the default */
+	const char *builds;  /* where variants' programs are kept; NULL: the default */
 	const char *lock;    /* the file that keeps two runs apart */
 	uint32_t port;	     /* of samples on the loopback; 0: one that is free */
 	unsigned when_busy;  /* enum conduct_when_busy */
@@ -47,6 +48,11 @@ struct conduct {
 	 .kind = &flag_text,                                                                   \
 	 .value = &(conduct)->output,                                                          \
 	 .about = "where the result directory is made (default: results/ in the repository)"}, \
+		{.name = "builds",                                                             \
+		 .kind = &flag_text,                                                           \
+		 .value = &(conduct)->builds,                                                  \
+		 .about = "where the programs of variants are kept (default: results/.builds " \
+			  "in the repository)"},                                               \
 		{.name = "dry-run",                                                            \
 		 .kind = &flag_switch,                                                         \
 		 .value = &(conduct)->dry_run,                                                 \

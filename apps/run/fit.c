@@ -2,6 +2,7 @@
 
 #include "apps/common/stack.h"
 #include "apps/load/client.h"
+#include "apps/run/workers.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/proto/frame.h"
@@ -15,11 +16,6 @@ enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
 
 /* The client's file of progress stays open. */
 enum { METRICS_FILES = 1 };
-
-static bool is_word(struct setting_value value, const char *word)
-{
-	return strcmp(value.word, word) == 0;
-}
 
 /* Which stacks the sides of a cell use. */
 struct sides {
@@ -44,9 +40,9 @@ void fit_words(struct plan_cell *cell)
 /* The client's as the server's, unless it is told otherwise. */
 static void resolve_client(struct setting_value *of)
 {
-	if (is_word(of[SETTING_CLIENT_STACK], "same"))
+	if (setting_says(of[SETTING_CLIENT_STACK], "same"))
 		of[SETTING_CLIENT_STACK] = of[SETTING_STACK];
-	if (is_word(of[SETTING_CLIENT_WAIT], "same"))
+	if (setting_says(of[SETTING_CLIENT_WAIT], "same"))
 		of[SETTING_CLIENT_WAIT] = of[SETTING_WAIT];
 }
 
@@ -54,14 +50,14 @@ static void resolve_client(struct setting_value *of)
 static void resolve(struct setting_value *of, const struct sides *sides,
 		    const struct plan_ground *ground)
 {
-	if (is_word(of[SETTING_WAIT], "default"))
+	if (setting_says(of[SETTING_WAIT], "default"))
 		of[SETTING_WAIT].word = sides->server.stack->spins ? "spin" : "block";
-	if (is_word(of[SETTING_CLIENT_WAIT], "default"))
+	if (setting_says(of[SETTING_CLIENT_WAIT], "default"))
 		of[SETTING_CLIENT_WAIT].word = sides->client.stack->spins ? "spin" : "block";
-	if (is_word(of[SETTING_HANDLER], "echo"))
+	if (setting_says(of[SETTING_HANDLER], "echo"))
 		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
 	if (sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
-	    is_word(of[SETTING_HUGEPAGES], "auto"))
+	    setting_says(of[SETTING_HUGEPAGES], "auto"))
 		of[SETTING_HUGEPAGES].word =
 			ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB ? "yes" : "no";
 }
@@ -69,7 +65,7 @@ static void resolve(struct setting_value *of, const struct sides *sides,
 static int judge_wait(const struct stack *stack, const char *name, const struct setting_value *wait,
 		      const char *setting, struct tp_error *error)
 {
-	if (is_word(*wait, "spin") || is_word(*wait, "default") ||
+	if (setting_says(*wait, "spin") || setting_says(*wait, "default") ||
 	    stack->ops->capabilities & TP_CAN_BLOCK)
 		return 0;
 	return tp_fail(error, -EINVAL,
@@ -78,30 +74,46 @@ static int judge_wait(const struct stack *stack, const char *name, const struct 
 		       name, wait->word, setting);
 }
 
-/* What the cell's stacks cannot do, or not on this host. 0, or -EINVAL with `error` filled. */
+/* Whether a side may have so many workers. 0, or -EINVAL with `error` filled. */
+static int judge_workers(const struct link *link, struct setting_value workers, const char *setting,
+			 struct tp_error *error)
+{
+	if (link->workers_max == 0 || workers.word || workers.number <= link->workers_max)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "%s has at most %u worker in a process, not %u; set \"%s\" to %u, or "
+		       "exclude it",
+		       link->name, link->workers_max, workers.number, setting, link->workers_max);
+}
+
+/* What the cell's stacks cannot do. 0, or -EINVAL with `error` filled. */
 static int judge_stacks(const struct plan_cell *cell, const struct sides *sides,
-			const struct plan_ground *ground, struct tp_error *error)
+			struct tp_error *error)
 {
 	const struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number, workers_max = cell->link->workers_max;
-	bool wants_hugepages = sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
-			       is_word(of[SETTING_HUGEPAGES], "yes");
-	int code;
+	int code = judge_workers(cell->link, of[SETTING_WORKERS], "workers", error);
 
-	if (workers_max && workers > workers_max)
-		return tp_fail(
-			error, -EINVAL,
-			"%s has at most %u worker in a process, not %u; set \"workers\" to %u, "
-			"or exclude it",
-			cell->link->name, workers_max, workers, workers_max);
-	code = judge_wait(sides->server.stack, of[SETTING_STACK].word, &of[SETTING_WAIT],
-			  setting_name(SETTING_WAIT), error);
+	if (code == 0)
+		code = judge_workers(link_find(of[SETTING_CLIENT_STACK].word),
+				     of[SETTING_CLIENT_WORKERS], "client_workers", error);
+	if (code == 0)
+		code = judge_wait(sides->server.stack, of[SETTING_STACK].word, &of[SETTING_WAIT],
+				  setting_name(SETTING_WAIT), error);
 	if (code == 0)
 		code = judge_wait(sides->client.stack, of[SETTING_CLIENT_STACK].word,
 				  &of[SETTING_CLIENT_WAIT], setting_name(SETTING_CLIENT_WAIT),
 				  error);
-	if (code < 0 || !wants_hugepages || ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB)
-		return code;
+	return code;
+}
+
+/* Whether there are enough hugepages, if they must be. 0, or -EINVAL with `error` filled. */
+static int judge_hugepages(const struct plan_cell *cell, const struct sides *sides,
+			   const struct plan_ground *ground, struct tp_error *error)
+{
+	if (!(sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES) ||
+	    !setting_says(cell->cell.of[SETTING_HUGEPAGES], "yes") ||
+	    ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB)
+		return 0;
 	return tp_fail(error, -EINVAL,
 		       "hugepages are to be used, but %lu MiB of the %d MiB that server and client "
 		       "need are free; `weir doctor` says how to get them, or set \"hugepages\" to "
@@ -146,7 +158,7 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 
 	if (!of[SETTING_BARE].number)
 		return 0;
-	if (!is_word(of[SETTING_HANDLER], "respond"))
+	if (!setting_says(of[SETTING_HANDLER], "respond"))
 		return tp_fail(error, -EINVAL,
 			       "a bare server answers with a fixed size and has no handler `%s`; "
 			       "set \"handler\" to \"respond\", or exclude it",
@@ -166,16 +178,15 @@ static int judge_descriptors(const struct plan_cell *cell, const struct sides *s
 			     struct tp_error *error)
 {
 	const struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number;
 	unsigned connections = of[SETTING_CONNECTIONS].number;
 	unsigned link_files = cell->link->kind == LINK_VETH ? VETH_DESCRIPTORS : 0;
-	int code = stack_judge_descriptors(sides->server.stack, workers, true, connections,
-					   link_files, error);
+	int code = stack_judge_descriptors(sides->server.stack, of[SETTING_WORKERS].number, true,
+					   connections, link_files, error);
 
 	if (code < 0)
 		return code;
-	return stack_judge_descriptors(sides->client.stack, workers, false, connections,
-				       METRICS_FILES, error);
+	return stack_judge_descriptors(sides->client.stack, of[SETTING_CLIENT_WORKERS].number,
+				       false, connections, METRICS_FILES, error);
 }
 
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
@@ -183,9 +194,12 @@ static int judge_load(const struct cell *cell, struct tp_error *error)
 {
 	const struct setting_value *of = cell->of;
 
-	if (of[SETTING_CONNECTIONS].number < of[SETTING_WORKERS].number)
-		return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
-			       of[SETTING_CONNECTIONS].number, of[SETTING_WORKERS].number);
+	static const enum setting_id sides[] = {SETTING_WORKERS, SETTING_CLIENT_WORKERS};
+
+	for (unsigned i = 0; i < sizeof(sides) / sizeof(sides[0]); i++)
+		if (of[SETTING_CONNECTIONS].number < of[sides[i]].number)
+			return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
+				       of[SETTING_CONNECTIONS].number, of[sides[i]].number);
 	if (client_send_bytes(of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number) == 0)
 		return tp_fail(
 			error, -EINVAL,
@@ -220,33 +234,51 @@ static int judge_held(const struct plan_cell *cell, const struct sides *sides,
 	return 0;
 }
 
+/* Finds the stacks of both sides. 0, or negative errno with `error` filled. */
+static int find_sides(const struct plan_cell *cell, struct sides *sides, struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	int code = stack_find(of[SETTING_STACK].word, &sides->server, error);
+
+	return code < 0 ? code : stack_find(of[SETTING_CLIENT_STACK].word, &sides->client, error);
+}
+
 int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
 {
 	struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number;
 	struct sides sides;
 	int code;
 
 	resolve_client(of);
 	cell->link = link_find(of[SETTING_STACK].word);
-	code = stack_find(of[SETTING_STACK].word, &sides.server, error);
-	if (code == 0)
-		code = stack_find(of[SETTING_CLIENT_STACK].word, &sides.client, error);
+	code = find_sides(cell, &sides, error);
 	if (code == 0)
 		code = judge_links(cell, error);
 	if (code == 0)
-		code = judge_stacks(cell, &sides, ground, error);
+		code = judge_stacks(cell, &sides, error);
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0)
-		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
+		code = workers_choose(&cell->cell, ground->topology, cell->link->workers_max,
+				      link_find(of[SETTING_CLIENT_STACK].word)->workers_max,
+				      &cell->pins, error);
 	if (code == 0)
 		code = judge_held(cell, &sides, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);
 	if (code == 0)
-		code = judge_descriptors(cell, &sides, error);
-	if (code == 0)
 		resolve(of, &sides, ground);
+	return code;
+}
+
+int fit_host(const struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
+{
+	struct sides sides;
+	int code = find_sides(cell, &sides, error);
+
+	if (code == 0)
+		code = judge_hugepages(cell, &sides, ground, error);
+	if (code == 0)
+		code = judge_descriptors(cell, &sides, error);
 	return code;
 }

@@ -259,7 +259,7 @@ static void set_copy(json_t *to, const char *name, const json_t *from, const cha
 /* The cell as it was: what the server found effective replaces what was asked. */
 static json_t *cell_of(const struct result_parts *parts)
 {
-	json_t *cell = cell_to_json(&parts->sample->cell->cell);
+	json_t *cell = plan_cell_to_json(parts->sample->cell);
 	json_t *wait = json_object_get(parts->ready, "wait");
 	json_t *hugepages = json_object_get(parts->ready, "hugepages");
 
@@ -389,10 +389,7 @@ json_t *result_make(const struct result_parts *parts)
 	json_object_set_new(result, "latency_us", latency_of(parts->client));
 	json_object_set_new(result, "server", server_of(parts));
 	json_object_set_new(result, "client", client_of(parts->client));
-	json_object_set_new(result, "pins",
-			    json_pack("{so so}", "server_cpus",
-				      pins_cpus_to_json(&sample->cell->pins.server), "client_cpus",
-				      pins_cpus_to_json(&sample->cell->pins.client)));
+	json_object_set_new(result, "pins", pins_to_json(&sample->cell->pins));
 	if (parts->other_busy_cpus >= 0)
 		json_object_set_new(result, "other_busy_cpus", json_real(parts->other_busy_cpus));
 	else

@@ -1,20 +1,19 @@
 #include "apps/common/exit.h"
 #include "apps/common/flags.h"
 #include "apps/run/conduct.h"
+#include "apps/run/experiment_flags.h"
 #include "apps/run/origin.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 
 #include <errno.h>
-#include <string.h>
 
 static const char program[] = "weir run";
 
 struct run_options {
 	struct conduct conduct;
 	const char *operand;
-	const char *overrides[EXPERIMENT_OVERRIDES_MAX];
-	unsigned override_count;
+	struct experiment_changes changes;
 	bool resume;
 };
 
@@ -25,8 +24,7 @@ static int run_experiment(const struct run_options *options)
 	struct experiment *experiment;
 	int status;
 
-	if (experiment_read(options->operand, options->overrides, options->override_count,
-			    &experiment, &problems) < 0)
+	if (experiment_read(options->operand, &options->changes, &experiment, &problems) < 0)
 		return conduct_refuse(program, &problems);
 	status = conduct(&options->conduct, experiment);
 	experiment_free(experiment);
@@ -46,15 +44,16 @@ static int run_origin(const struct run_options *options, struct origin *origin,
 /* The operand is a result directory. */
 static int run_result(const struct run_options *options)
 {
+	const struct experiment_changes *changes = &options->changes;
 	struct problems problems = {0};
 	struct experiment *experiment = NULL;
 	struct origin origin;
 	int status;
 
-	if (options->override_count)
+	if (changes->override_count || changes->variant_count || changes->profiles)
 		problems_add(&problems,
-			     "--set: %s is a result, and its plan is carried out as it is; --set "
-			     "goes with an experiment",
+			     "--set, --variant, --profile or $VARIANTS: %s is a result, and its "
+			     "plan is carried out as it is; they go with an experiment",
 			     options->operand);
 	if (options->resume && options->conduct.port)
 		problems_add(&problems, "--port: a run is gone on with on the port of before");
@@ -95,8 +94,7 @@ static int resume_experiment(const struct run_options *options)
 	struct origin origin;
 	int status;
 
-	if (experiment_read(options->operand, options->overrides, options->override_count,
-			    &experiment, &problems) < 0)
+	if (experiment_read(options->operand, &options->changes, &experiment, &problems) < 0)
 		return conduct_refuse(program, &problems);
 	if (open_newest(options, experiment, &origin, &problems) < 0) {
 		status = conduct_refuse(program, &problems);
@@ -117,34 +115,11 @@ static int run_operand(const struct run_options *options)
 	return options->resume ? resume_experiment(options) : run_experiment(options);
 }
 
-/* --set may be given more than once. */
-static int parse_override(const struct flag *flag, const char *text)
-{
-	struct run_options *options = flag->value;
-
-	if (!strchr(text, '=') || options->override_count == EXPERIMENT_OVERRIDES_MAX)
-		return -EINVAL;
-	options->overrides[options->override_count++] = text;
-	return 0;
-}
-
-static const struct flag_kind flag_override = {
-	.metavar = "KEY=VALUE",
-	.accepts = "a key of the experiment and its value, like duration=1s or depth=8; at most 32 "
-		   "times",
-	.repeats = true,
-	.parse = parse_override,
-};
-
 int verb_run(int argc, char **argv)
 {
 	struct run_options options = {.conduct.program = program};
 	struct flag table[] = {
-		{.name = "set",
-		 .kind = &flag_override,
-		 .value = &options,
-		 .about = "override a value of the experiment; a factor gets this one level, or "
-			  "those of a list [...]"},
+		EXPERIMENT_FLAGS(&options.changes),
 		{.name = "resume",
 		 .kind = &flag_switch,
 		 .value = &options.resume,
@@ -168,8 +143,12 @@ int verb_run(int argc, char **argv)
 			      .operand_value = &options.operand,
 			      .table = table,
 			      .count = sizeof(table) / sizeof(table[0])};
+	char variants[EXPERIMENT_FLAGS_WORDS];
+	struct tp_error error;
 	int status;
 
+	if (experiment_flags_begin(&options.changes, variants, &error) < 0)
+		return exit_with(EXIT_USAGE, program, &error);
 	conduct_default_lock(&flags);
 	if (!flags_accept(&flags, argc, argv, &status))
 		return status;

@@ -234,17 +234,21 @@ def known_experiments(bench):
         experiment = read_json(folders, name, "experiment.json")
         assert experiment["name"] == name
         assert os.path.exists(os.path.join(folders, name, "README.md"))
-        usable = sleeping if {"block", "adaptive:50us"} & set(experiment["factors"].get("wait", [])) else built
-        stacks = [one for one in experiment["factors"]["stack"] if one.split("@")[0] in usable]
-        lacking = len(stacks) < len(experiment["factors"]["stack"])
+        factors = experiment.get("factors", {})
+        named = factors.get("stack", [experiment["fixed"].get("stack")])
+        usable = sleeping if {"block", "adaptive:50us"} & set(factors.get("wait", [])) else built
+        stacks = [one for one in named if one.split("@")[0] in usable]
+        lacking = len(stacks) < len(named)
         chosen = ["--set", f"stack={json.dumps(stacks)}"] if lacking else []
         outcome = bench.run(os.path.join(folders, name), "--dry-run", *chosen)
         assert outcome.returncode == 0, (name, outcome.stderr)
         cells = 1
-        for factor, levels in experiment["factors"].items():
+        for factor, levels in factors.items():
             cells *= len(stacks if factor == "stack" else levels)
-        said = f"{cells * experiment['runs']} samples, about "
-        assert "excludes" in experiment or said in outcome.stdout, (name, outcome.stdout[-200:])
+        cells *= len(experiment.get("scenarios", "1")) * len(experiment.get("variants", "1"))
+        said = f"{cells * experiment.get('runs', 1)} samples, about "
+        known = not {"excludes", "profiles"} & set(experiment)
+        assert not known or said in outcome.stdout, (name, outcome.stdout[-200:])
 
 
 @case("an output that is no folder is refused")

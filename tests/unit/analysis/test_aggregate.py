@@ -256,10 +256,10 @@ class Order(unittest.TestCase):
         line = self.line(order="rotate", seed=1, runs=3)
         self.assertTrue(line.startswith("Order: rotate, every cell 3 times. Every"), line)
 
-    def test_shuffle(self):
-        """a shuffle is told with its seed"""
-        line = self.line(order="shuffle", seed=7, runs=1)
-        self.assertTrue(line.startswith("Order: shuffle with seed 7, every cell once."), line)
+    def test_random(self):
+        """a random order is told with its seed"""
+        line = self.line(order="random", seed=7, runs=1)
+        self.assertTrue(line.startswith("Order: random with seed 7, every cell once."), line)
 
 
 class Links(unittest.TestCase):
