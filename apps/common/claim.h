@@ -19,6 +19,9 @@
 
 #include <sys/types.h>
 
+/* Where the claims of all of weir's processes on this host are. */
+#define CLAIM_FOLDER "/run/weir"
+
 enum { CLAIM_NAME_BYTES = 64 };
 
 enum claim_state {

@@ -21,7 +21,7 @@ enum { UP_TIMEOUT_MS = 2000 };
 
 const char veth_interface[] = "weir0";
 
-static const char folder[] = "/run/weir";
+static const char folder[] = CLAIM_FOLDER;
 static const char claim_prefix[] = "veth-";
 static const char namespaces[] = "/run/netns"; /* where iproute2 keeps their names */
 

@@ -1,3 +1,4 @@
+#include "apps/common/device.h"
 #include "apps/common/exit.h"
 #include "apps/common/file.h"
 #include "apps/common/json.h"
@@ -134,10 +135,14 @@ static void look_around(struct load_options *options, const char *program)
 	fprintf(stderr, "%s: warning: %s\n", program, options->warning);
 }
 
+/* What is nobody else's while this process lives. */
+static struct device_claim claim = {.fd = -1};
+
 /* Goes to where the server can be reached from. */
 static int enter_link(const struct load_options *options, struct tp_error *error)
 {
-	return options->stack.veth_id[0] ? veth_enter_client(options->stack.veth_id, error) : 0;
+	return options->stack.veth_id[0] ? veth_enter_client(options->stack.veth_id, error)
+					 : device_take(&claim, &options->stack, error);
 }
 
 /* Prints what the server answered as a hash; the exit status. */
@@ -307,5 +312,6 @@ int verb_load(int argc, char **argv)
 	status = options.digest ? print_digest(&options, flags.program) : load(&options, &flags);
 	json_decref(options.memory);
 	bodies_destroy(&options.bodies);
+	device_drop(&claim);
 	return status;
 }

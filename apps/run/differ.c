@@ -147,8 +147,9 @@ void differ_programs(const json_t *was, const json_t *now, json_t *differences)
 
 		snprintf(what, sizeof(what), "program%s%.80s", variant ? " of " : "",
 			 variant ? variant : "");
-		judge(differences, what, json_object_get(a, "sha256"),
-		      json_object_get(b, "sha256"));
+		if (!b || json_is_string(json_object_get(b, "sha256")))
+			judge(differences, what, json_object_get(a, "sha256"),
+			      json_object_get(b, "sha256"));
 	}
 }
 

@@ -19,7 +19,7 @@ void differ_plans(const json_t *was, const json_t *now, json_t *differences);
 /* Two host.json: is it the same machine with the same kernel? */
 void differ_hosts(const json_t *was, const json_t *now, json_t *differences);
 
-/* Two lists of programs, as plan.json has them. */
+/* Two lists of programs, as plan.json has them; one of now that is not built yet is not judged. */
 void differ_programs(const json_t *was, const json_t *now, json_t *differences);
 
 /* "WHAT: was X, now Y", a problem each. */

@@ -1,6 +1,7 @@
 #include "apps/run/leftover.h"
 
 #include "apps/common/claim.h"
+#include "apps/common/device.h"
 #include "apps/common/veth.h"
 
 #include <ctype.h>
@@ -104,11 +105,26 @@ static unsigned list_veths(struct leftover *list, unsigned room)
 	return count;
 }
 
+static unsigned list_devices(struct leftover *list, unsigned room)
+{
+	struct claim stale[DEVICE_LIST_MAX];
+	unsigned count = device_list_stale(stale);
+
+	count = count < room ? count : room;
+	for (unsigned i = 0; i < count; i++) {
+		list[i].run_id[0] = '\0';
+		snprintf(list[i].what, sizeof(list[i].what), "claim %s/%.63s", CLAIM_FOLDER,
+			 stale[i].name);
+	}
+	return count;
+}
+
 unsigned leftover_list(struct leftover list_out[LEFTOVER_MAX])
 {
 	unsigned count = list_folders(list_out, LEFTOVER_MAX);
 
-	return count + list_veths(list_out + count, LEFTOVER_MAX - count);
+	count += list_veths(list_out + count, LEFTOVER_MAX - count);
+	return count + list_devices(list_out + count, LEFTOVER_MAX - count);
 }
 
 /*
@@ -148,6 +164,7 @@ unsigned leftover_remove(struct leftover list_out[LEFTOVER_MAX])
 		if (list_out[i].what[0] == '/')
 			remove_folder_of_dead(list_out[i].what);
 	veth_sweep();
+	device_sweep();
 	left_count = leftover_list(left);
 	for (unsigned i = 0; i < count; i++)
 		if (!is_in(&list_out[i], left, left_count))

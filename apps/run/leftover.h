@@ -24,7 +24,7 @@ extern const char leftover_claim[]; /* that a living runner holds in its folder 
 
 struct leftover {
 	char run_id[RUN_ID_BYTES]; /* "" if it belongs to no run */
-	char what[96];		   /* "/tmp/weir-run-1a2b3c4d", "veth pair 1a2b3c4d-s0001" */
+	char what[112];		   /* "/tmp/weir-run-1a2b3c4d", "veth pair 1a2b3c4d-s0001" */
 };
 
 /* "/tmp/weir-run-ID"; returns `path`. */

@@ -47,7 +47,7 @@ json_t *plan_to_json(const struct plan *plan)
 	const struct experiment *experiment = plan->experiment;
 	json_t *samples = json_array();
 	json_t *json = json_pack(
-		"{ss ss sO si si ss sI sf sb ss? so sO}", "schema", "weir.plan/1", "experiment",
+		"{ss ss sO si si ss sI sf sb ss? so sO}", "schema", PLAN_SCHEMA, "experiment",
 		experiment->name, "effective", experiment->json, "runs", (int)experiment->runs,
 		"cells", (int)plan->cell_count, "order", order_name(experiment->order.kind), "seed",
 		(json_int_t)experiment->order.seed, "estimate_s", plan_estimate_s(plan), "degraded",

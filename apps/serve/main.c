@@ -1,3 +1,4 @@
+#include "apps/common/device.h"
 #include "apps/common/exit.h"
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
@@ -242,6 +243,22 @@ static int serve_over_veth(struct serve_options *options, const sigset_t *signal
 	return status;
 }
 
+/* On its link, while the device that it runs over is no other process's. */
+static int serve_on_link(struct serve_options *options, const sigset_t *signals,
+			 struct tp_error *error)
+{
+	struct device_claim claim;
+	int status;
+
+	if (options->stack.veth_id[0])
+		return serve_over_veth(options, signals, error);
+	if (device_take(&claim, &options->stack, error) < 0)
+		return -1;
+	status = serve(options, signals, error);
+	device_drop(&claim);
+	return status;
+}
+
 /* Blocks the signals first, so that none of them breaks off the making of the link. */
 static int run(struct serve_options *options, struct tp_error *error)
 {
@@ -250,8 +267,7 @@ static int run(struct serve_options *options, struct tp_error *error)
 	signals_of_ending(&signals);
 	sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
-	return options->stack.veth_id[0] ? serve_over_veth(options, &signals, error)
-					 : serve(options, &signals, error);
+	return serve_on_link(options, &signals, error);
 }
 
 /* Says, before it serves, what is going to bound it. */

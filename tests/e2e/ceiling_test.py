@@ -9,42 +9,31 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 
-from processes import WEIR, Server, Skip, run_tests, test
+from bench import ROOT, Bench, case, read, read_json, read_results, results_path
+from processes import Server, Skip, run_tests
 
-DEADLINE_S = 120
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SHARE = r"\d+\.\d% \(\d+\.\d-\d+\.\d\)"
 
 
-class Bench:
-    """The program, and a folder for one test."""
-
-    def __init__(self, weir, folder):
-        self.weir = weir
-        self.folder = folder
-
-    def run(self, *arguments):
-        return subprocess.run([self.weir, *map(str, arguments)], capture_output=True, text=True,
-                              timeout=DEADLINE_S, check=False)
+class CeilingBench(Bench):
+    """Runs `weir ceiling`, and loads for bare servers."""
 
     def ceiling(self, *arguments):
         """A tiny one: one cell of epoll, short windows."""
         if len(os.sched_getaffinity(0)) < 2:
             raise Skip("server and client need a CPU each")
-        return self.run("ceiling", "--stack", "epoll@loopback", "--connections", 4, "--depth", 4,
-                        "--warmup", "50ms", "--duration", "150ms", "--output", self.folder,
-                        "--lock", os.path.join(self.folder, "lock"), "--no-report", *arguments)
+        return self.weir("ceiling", "--stack", "epoll@loopback", "--connections", 4, "--depth", 4,
+                         "--warmup", "50ms", "--duration", "150ms", "--output", self.folder,
+                         "--lock", self.lock, "--no-report", *arguments)
 
     def load(self, address, *arguments):
         """A short load; its result."""
         path = os.path.join(self.folder, "client.json")
-        outcome = self.run("load", "--connect", address, "--warmup", "20ms", "--duration", "150ms",
-                           "--json", path, *arguments)
+        outcome = self.weir("load", "--connect", address, "--warmup", "20ms", "--duration", "150ms",
+                            "--json", path, *arguments)
         assert outcome.returncode == 0, outcome.stderr
-        with open(path, encoding="utf-8") as file:
-            return json.load(file)
+        return read_json(path)
 
 
 class BareServer(Server):
@@ -60,18 +49,6 @@ class BareServer(Server):
                 self.final = self.end()
         finally:
             super().__exit__(kind, *_)
-
-
-def read_json(*path):
-    with open(os.path.join(*path), encoding="utf-8") as file:
-        return json.load(file)
-
-
-def results_path(outcome):
-    """The path in the last line of the output."""
-    last = outcome.stdout.splitlines()[-1]
-    assert last.startswith("results: "), (last, outcome.stderr)
-    return last[len("results: "):]
 
 
 def bare_answers_verified(bench):
@@ -122,9 +99,9 @@ def bare_refusals(bench):
             (("--request-bytes", "16361"), "at most 16360"),
             (("--response-bytes", "16361"), "at most 16360"),
     ):
-        outcome = bench.run("serve", "--bare", *arguments)
+        outcome = bench.weir("serve", "--bare", *arguments)
         assert outcome.returncode == 4 and says in outcome.stderr, (arguments, outcome.stderr)
-    outcome = bench.run("serve", "--request-bytes", "10")
+    outcome = bench.weir("serve", "--request-bytes", "10")
     assert outcome.returncode == 4 and "--bare" in outcome.stderr, outcome.stderr
 
 
@@ -136,8 +113,7 @@ def tiny_ceiling(bench):
     assert line, outcome.stdout
     assert "2 pairs: such a range holds the true median with 50 %" in outcome.stdout
     path = results_path(outcome)
-    with open(os.path.join(path, "results.jsonl"), encoding="utf-8") as file:
-        results = [json.loads(line) for line in file]
+    results = read_results(path)
     assert all(result["valid"] for result in results), results
     assert [(result["run"], result["cell"]["bare"]) for result in results] == [
         (1, False), (1, True), (2, True), (2, False)]
@@ -154,11 +130,9 @@ def report_of_a_ceiling(bench):
     if missing.returncode:
         raise Skip("the analysis lacks its packages")
     path = results_path(bench.ceiling("--runs", 1))
-    outcome = subprocess.run([bench.weir, "report", path], capture_output=True, text=True,
-                             timeout=DEADLINE_S, check=False, env={**os.environ, "WEIR_ROOT": ROOT})
+    outcome = bench.weir("report", path, env={**os.environ, "WEIR_ROOT": ROOT})
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
-    with open(os.path.join(path, "report.md"), encoding="utf-8") as file:
-        assert "bare" in file.read()
+    assert "bare" in read(os.path.join(path, "report.md"))
 
 
 def gate(bench):
@@ -189,14 +163,14 @@ def ceiling_refusals(bench):
             (("--request-bytes", "16361"), "from 0 to 16360"),
             (("--delivery", "immediate"), "unknown flag"),
     ):
-        outcome = bench.run("ceiling", *arguments)
+        outcome = bench.weir("ceiling", *arguments)
         assert outcome.returncode == 4 and says in outcome.stderr, (arguments, outcome.stderr)
         assert "results:" not in outcome.stdout
 
 
 def dry_run(bench):
     """Two stacks with options, each a cell of its own; nothing is made."""
-    outcome = bench.run("ceiling", "--stack", "epoll@loopback", "--stack",
+    outcome = bench.weir("ceiling", "--stack", "epoll@loopback", "--stack",
                         "epoll@loopback,nodelay=off", "--dry-run", "--runs", 2, "--output",
                         bench.folder)
     if len(os.sched_getaffinity(0)) < 2:
@@ -221,15 +195,7 @@ CASES = (
 )
 
 
-def in_folder(function):
-    """A test without arguments: `function` with the program and a folder of its own."""
-    def run():
-        with tempfile.TemporaryDirectory(prefix="weir-ceiling-test-") as folder:
-            function(Bench(WEIR, folder))
-    return run
-
-
 if __name__ == "__main__":
-    for name, function in CASES:
-        test(name)(in_folder(function))
+    for sentence, function in CASES:
+        case(sentence, CeilingBench)(function)
     sys.exit(run_tests())
