@@ -290,7 +290,7 @@ def segments(bench):
         assert server["host"]["cpus"] >= 1 and server["host"]["busy_us"] >= 0, server["host"]
 
 
-@case("a client that is its own limit is marked as saturated")
+@case("a client is marked as saturated exactly where it was busy nearly always")
 def saturated(bench):
     fixed = {"stack": "epoll@loopback", "connections": 64, "response_bytes": 64, "delivery": "coalesce",
              "client_wait": "spin"}

@@ -1,4 +1,4 @@
-#include "apps/load/record.h"
+#include "apps/load/load.h"
 #include "tests/support/suite.h"
 
 /* 244 KiB each: not for the stack. */
@@ -29,10 +29,31 @@ static void a_sum_keeps_it(void)
 	CU_ASSERT_EQUAL(sum.service.count, 1);
 }
 
+static void a_client_that_is_busy_nearly_always_is_saturated(void)
+{
+	static const struct {
+		struct busy busy;
+		bool saturated;
+	} cases[] = {
+		{{.busy_ns = 96, .empty_ns = 4}, true},
+		{{.busy_ns = 96, .waited_ns = 4}, true},
+		{{.busy_ns = 90, .empty_ns = 5, .waited_ns = 5}, false},
+		{{.busy_ns = 0}, false},
+	};
+
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		record_reset(&record);
+		record.busy = cases[i].busy;
+		CU_ASSERT_EQUAL(load_saturated(&record), cases[i].saturated);
+	}
+}
+
 static const struct suite_test tests[] = {
 	{"a response before its request is seen, a slow one is not taken for it",
 	 a_response_before_its_request_is_seen},
 	{"a sum of records keeps it", a_sum_keeps_it},
+	{"a client that is busy nearly always is saturated, one that waits is not",
+	 a_client_that_is_busy_nearly_always_is_saturated},
 };
 
 SUITE_MAIN("load record", tests)
