@@ -12,6 +12,7 @@
 #include "dataplane/transport/transport.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -34,6 +35,24 @@ void json_set_unknown(json_t *object, const char *name, const char *reason);
  * Takes the object over.
  */
 void json_print_line(FILE *to, const char *word, json_t *object);
+
+/*
+ * Reads a whole object of at most `max_bytes` in which no key stands twice; `schema` is what its
+ * "schema" must be, or NULL. 0 with a new reference; or negative errno with `error` naming the file
+ * and, where it is no such object, what is wrong with it (-EINVAL).
+ */
+int json_read_file(const char *path, size_t max_bytes, const char *schema, json_t **object_out,
+		   struct tp_error *error);
+
+/*
+ * Reads a file of such objects, one a line, into an array; `schema` is each one's. As
+ * json_read_file.
+ */
+int json_read_lines(const char *path, size_t max_bytes, const char *schema, json_t **array_out,
+		    struct tp_error *error);
+
+/* Whether they say the same; real numbers to the precision that files keep of them. */
+bool json_alike(const json_t *a, const json_t *b);
 
 /*
  * Writes a whole file (file.h): indented by `indent` spaces, or on one line for 0. 0 or

@@ -116,7 +116,7 @@ static void print(const struct plan *plan, const struct beside *beside)
 
 	json_array_foreach(beside->warnings, index, value)
 		printf("warning: %s\n", json_string_value(value));
-	plan_print(plan, stdout);
+	plan_print(plan, NULL, stdout);
 	json_object_foreach(beside->commits, variant, value) if (json_is_string(value))
 		printf("%s would be built from %s\n", variant, json_string_value(value));
 }
@@ -159,7 +159,7 @@ static int make_plan(const struct plan_options *options, const struct experiment
 
 	if (read_topology(options, topology, problems) < 0)
 		return -EINVAL;
-	ground_pretend(&ground);
+	ground_pretend(&ground, NULL, 0);
 	on.socket_folder = ground.folder;
 	on.run_id = ground.run_id;
 	on.port = options->topology ? PORT_ELSEWHERE : ground.port;

@@ -1,6 +1,7 @@
 #include "apps/run/campaign.h"
 
 #include "apps/provenance/host.h"
+#include "apps/run/attempts.h"
 #include "apps/run/builds.h"
 #include "apps/run/sample.h"
 #include "apps/run/summary.h"
@@ -54,42 +55,65 @@ static void write_json(struct directory *directory, const char *name, json_t *va
 	json_decref(value);
 }
 
+/* What a run begins with; a repeat takes the experiment's file over, byte for byte. */
 static void write_provenance(struct campaign *campaign)
 {
 	const struct experiment *experiment = campaign->plan->experiment;
+	const struct origin *origin = campaign->origin;
 	struct directory *directory = &campaign->directory;
 
-	directory_write(directory, "experiment.json", experiment->text, experiment->text_bytes);
-	write_json(directory, "plan.json", plan_to_json(campaign->plan));
+	if (origin)
+		directory_write(directory, "experiment.json", origin->text, origin->text_bytes);
+	else
+		directory_write(directory, "experiment.json", experiment->text,
+				experiment->text_bytes);
+	directory_write_json(directory, "plan.json", campaign->plan_json);
 	write_json(directory, "build.json", builds_to_json(experiment, campaign->programs));
 	write_json(directory, "host.json", host_facts());
 }
 
-/* Carries out every sample. */
-static int run_samples(struct campaign *campaign)
+/* Carries out one sample; what an earlier attempt at it left is kept elsewhere. */
+static int run_sample(struct campaign *campaign, const struct plan_sample *sample)
 {
 	const struct plan *plan = campaign->plan;
+	json_t *result = NULL;
+	int code = attempts_keep_sample(&campaign->directory, sample->folder);
 
-	for (unsigned i = 0; i < plan->sample_count; i++) {
-		json_t *result = NULL;
-		int code = sample_run(&plan->samples[i], plan->experiment, &campaign->directory,
-				      campaign->interrupt, &result);
+	if (code == 0)
+		code = sample_run(sample, plan->experiment, &campaign->directory,
+				  campaign->interrupt, &result);
+	if (result) {
+		print_sample(plan, sample, result);
+		json_array_append_new(campaign->results, result);
+		campaign->done++;
+	}
+	return code;
+}
+
+/* Carries out every sample that is not among those kept. */
+static int run_samples(struct campaign *campaign, const json_t *kept)
+{
+	const struct plan *plan = campaign->plan;
+	int code = 0;
+
+	for (unsigned i = 0; i < plan->sample_count && code == 0; i++) {
+		json_t *result = json_object_get(kept, plan->samples[i].id);
 
 		if (result) {
-			print_sample(plan, &plan->samples[i], result);
-			json_array_append_new(campaign->results, result);
+			json_array_append(campaign->results, result);
 			campaign->done++;
+		} else {
+			code = run_sample(campaign, &plan->samples[i]);
 		}
-		if (code < 0)
-			return code;
 	}
-	return 0;
+	return code;
 }
 
 static int finish(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
-	json_t *summary = summary_make(campaign->plan, campaign->results);
+	json_t *summary = summary_make(campaign->plan_json, campaign->results,
+				       attempts_failed(directory->partial));
 	int code;
 
 	campaign->valid = summary_valid(campaign->results);
@@ -105,23 +129,48 @@ static int finish(struct campaign *campaign)
 	return code;
 }
 
+/* A directory of its own. 0, or its failure. */
+static int begin(struct campaign *campaign)
+{
+	struct directory *directory = &campaign->directory;
+
+	if (directory_create(directory, campaign->output, campaign->plan->experiment->name,
+			     time(NULL)) == 0)
+		write_provenance(campaign);
+	return directory->failed;
+}
+
+/* The directory of before, with what is in it to be kept in `kept_out`. 0, or its failure. */
+static int begin_again(struct campaign *campaign, json_t **kept_out)
+{
+	struct directory *directory = &campaign->directory;
+
+	if (directory_reopen(directory, campaign->origin->path) < 0)
+		return directory->failed;
+	*kept_out = origin_kept(campaign->origin, directory->partial);
+	printf("%zu of %u samples are valid and kept\n", json_object_size(*kept_out),
+	       campaign->plan->sample_count);
+	fflush(stdout);
+	attempts_keep_files(directory);
+	directory_write_json(directory, "plan.json", campaign->plan_json);
+	return directory->failed;
+}
+
 int campaign_run(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
+	bool resumes = campaign->origin && campaign->origin->resumes;
+	json_t *kept = NULL;
 	int code;
 
 	campaign->results = json_array();
 	print_intent(campaign->plan, campaign->programs);
-	code = directory_create(directory, campaign->output, campaign->plan->experiment->name,
-				time(NULL));
+	code = resumes ? begin_again(campaign, &kept) : begin(campaign);
 	if (code == 0)
-		write_provenance(campaign);
-	if (code == 0)
-		code = directory->failed;
-	if (code == 0)
-		code = run_samples(campaign);
+		code = run_samples(campaign, kept);
 	if (code == 0)
 		code = finish(campaign);
+	json_decref(kept);
 	if (code < 0 && directory->partial[0])
 		directory_abandon(directory,
 				  code == -EINTR ? "it was interrupted" : directory->error.text);

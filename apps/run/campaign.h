@@ -8,11 +8,14 @@
 
 #include "apps/run/directory.h"
 #include "apps/run/interrupt.h"
+#include "apps/run/origin.h"
 #include "apps/run/plan.h"
 
 struct campaign {
 	const struct plan *plan;
 	const struct program *programs; /* of the experiment's builds */
+	const json_t *plan_json;	/* plan.json, as stamp.h makes it */
+	const struct origin *origin;	/* what is gone on with or repeated; NULL: neither */
 	const char *output;		/* parent of the result directory */
 	struct interrupt *interrupt;
 	/*
@@ -25,7 +28,7 @@ struct campaign {
 	struct directory directory;
 	unsigned valid;
 	unsigned done;	 /* samples that have a result */
-	json_t *results; /* an array of result.json, in order of execution; owned by the caller */
+	json_t *results; /* an array of result.json, in the plan's order; owned by the caller */
 };
 
 /*

@@ -133,6 +133,17 @@ static void drain(struct child *child, unsigned index)
 	}
 }
 
+/* What waitpid told of: an end, or that the child was stopped, or that it goes on. */
+static void take_status(struct child *child)
+{
+	child->ended = WIFEXITED(child->status) || WIFSIGNALED(child->status);
+	child->stopped |= !child->ended;
+	if (!child->ended)
+		return;
+	drain(child, 0);
+	drain(child, 1);
+}
+
 void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS])
 {
 	if (!child->pid)
@@ -140,11 +151,9 @@ void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS])
 	for (unsigned i = 0; i < CHILD_FDS - 1; i++)
 		if (fds[i].revents)
 			drain(child, i);
-	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
-		child->ended = true;
-		drain(child, 0);
-		drain(child, 1);
-	}
+	while (!child->ended &&
+	       waitpid(child->pid, &child->status, WNOHANG | WUNTRACED | WCONTINUED) == child->pid)
+		take_status(child);
 }
 
 void child_signal(const struct child *child, int signal_number)

@@ -29,6 +29,7 @@ struct child {
 	int fds[CHILD_FDS - 1]; /* read ends of output and error; -1 once at their end */
 	struct log_stream streams[CHILD_FDS - 1];
 	struct log log;
+	bool stopped; /* by a signal, at least once, whether it has gone on or not */
 	bool ended;
 	int status; /* of waitpid, once ended */
 };

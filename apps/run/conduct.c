@@ -4,9 +4,12 @@
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
 #include "apps/run/builds.h"
+#include "apps/run/differ.h"
 #include "apps/run/ground.h"
 #include "apps/run/lock.h"
+#include "apps/run/others.h"
 #include "apps/run/plan_show.h"
+#include "apps/run/stamp.h"
 #include "dataplane/core/hugepages.h"
 
 #include <errno.h>
@@ -17,6 +20,12 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+const char *const conduct_when_busy_names[] = {
+	[CONDUCT_STAMP] = "stamp",
+	[CONDUCT_REFUSE] = "refuse",
+	NULL,
+};
 
 void conduct_default_lock(const struct flags *flags)
 {
@@ -31,8 +40,8 @@ int conduct_refuse(const char *program, const struct problems *problems)
 	return EXIT_USAGE;
 }
 
-/* Where results go by default: in the repository if it can be found, else here. */
-static const char *default_output(char path[PATH_MAX + 16])
+/* In the repository if it can be found, else here. */
+const char *conduct_default_output(char path[PATH_MAX + 16])
 {
 	if (root_find(path) == 0)
 		strcat(path, "/results");
@@ -137,15 +146,52 @@ static int give_up(const struct conduct *conduct, const struct campaign *campaig
 	return EXIT_USAGE;
 }
 
-static int carry_out(const struct conduct *conduct, const struct plan *plan,
-		     const struct program *programs, struct interrupt *interrupt)
+/* All that a run has while it lasts. */
+struct course {
+	const struct conduct *conduct;
+	const struct experiment *experiment;
+	struct interrupt interrupt;
+	struct ground ground;
+	struct program programs[EXPERIMENT_BUILDS_MAX];
+	struct plan *plan;
+	bool sketches; /* plans to be looked at; what this host lacks does not keep from it */
+	struct others others;
+};
+
+static bool resumes(const struct conduct *conduct)
 {
+	return conduct->origin && conduct->origin->resumes;
+}
+
+/* plan.json; a new reference. */
+static json_t *make_plan_json(const struct course *course, const char *from_sample)
+{
+	const struct origin *origin = course->conduct->origin;
+	json_t *json;
+
+	if (resumes(course->conduct)) {
+		json = json_deep_copy(origin->plan);
+		stamp_resumed(json, from_sample, &course->others);
+		return json;
+	}
+	json = stamp_make(course->plan, &course->ground, course->programs, &course->others);
+	if (origin)
+		json_object_set_new(json, "repeats", origin_to_json(origin));
+	return json;
+}
+
+static int carry_out(struct course *course, const char *from_sample)
+{
+	const struct conduct *conduct = course->conduct;
 	char output[PATH_MAX + 16];
+	json_t *plan_json = make_plan_json(course, from_sample);
 	struct campaign campaign = {
-		.plan = plan,
-		.programs = programs,
-		.output = conduct->output ? conduct->output : default_output(output),
-		.interrupt = interrupt,
+		.plan = course->plan,
+		.programs = course->programs,
+		.plan_json = plan_json,
+		.origin = conduct->origin,
+		.output = conduct->output ? conduct->output : conduct_default_output(output),
+		.interrupt = &course->interrupt,
 		.add_files = conduct->add_files,
 		.user = conduct->user,
 	};
@@ -153,46 +199,43 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 	int status = code == 0 ? conclude(conduct, &campaign) : give_up(conduct, &campaign, code);
 
 	json_decref(campaign.results);
+	json_decref(plan_json);
 	return status;
 }
 
 /* The programs that the cells are served by, built if need be. 0, or negative errno. */
-static int make_programs(const struct conduct *conduct, const struct experiment *experiment,
-			 struct interrupt *interrupt, struct program *programs,
-			 struct tp_error *error)
+static int make_programs(struct course *course, struct tp_error *error)
 {
-	const char *cache = conduct->builds;
+	const char *cache = course->conduct->builds;
 	char path[PATH_MAX] = "";
 
 	if (!cache) {
 		builds_default_cache(path);
 		cache = path;
 	}
-	if (experiment->build_count > 1) {
+	if (course->experiment->build_count > 1) {
 		printf("programs of variants: %u, from %s or built there, which takes minutes\n",
-		       experiment->build_count - 1, cache);
+		       course->experiment->build_count - 1, cache);
 		fflush(stdout);
 	}
-	return builds_make(experiment, cache, interrupt, programs, error);
+	return builds_make(course->experiment, cache, &course->interrupt, course->programs, error);
 }
 
 /* Says that there are no programs to measure, and why. */
-static int refuse_programs(const struct conduct *conduct, const struct interrupt *interrupt,
-			   int code, const struct tp_error *error)
+static int refuse_programs(const struct course *course, int code, const struct tp_error *error)
 {
-	exit_with(EXIT_USAGE, conduct->program, error);
-	return code == -EINTR ? 128 + interrupt->signal_number : EXIT_USAGE;
+	exit_with(EXIT_USAGE, course->conduct->program, error);
+	return code == -EINTR ? 128 + course->interrupt.signal_number : EXIT_USAGE;
 }
 
-/* Plans on this host; `ground` is taken, or pretended for a dry run, which has no programs. */
-static int make_plan(const struct experiment *experiment, const struct ground *ground,
-		     const struct program *programs, struct plan **plan_out,
-		     struct problems *problems)
+/* Plans on this host; `ground` is taken, or pretended for a dry run or a comparison. */
+static int make_plan(const struct course *course, const struct ground *ground,
+		     struct plan **plan_out, struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
 	struct plan_ground on = {topology,	 ground->folder,
 				 ground->port,	 hugepages_count().free_mib,
-				 ground->run_id, programs};
+				 ground->run_id, course->programs};
 	int code = -ENOMEM;
 
 	if (topology)
@@ -200,56 +243,187 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 	if (code < 0)
 		problems_add(problems, "cannot read which CPUs there are: %s", strerror(-code));
 	else
-		code = (programs ? plan_make : plan_sketch)(experiment, &on, plan_out, problems);
+		code = (course->sketches ? plan_sketch : plan_make)(course->experiment, &on,
+								    plan_out, problems);
+	if (code == 0 && course->conduct->origin)
+		origin_lend_environment(course->conduct->origin, *plan_out);
 	free(topology);
 	return code;
 }
 
-static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
+/*
+ * Plans what the earlier run planned, for its run id and port, and compares. 0, or -EINVAL with
+ * `problems` saying what differs that must not; what may differ is said here.
+ */
+static int judge_origin(const struct course *course, struct problems *problems)
 {
-	struct problems problems = {0};
-	struct ground ground;
+	struct origin *origin = course->conduct->origin;
+	struct problems noted = {0};
+	struct ground before;
 	struct plan *plan;
+	bool may;
 
-	ground_pretend(&ground);
-	if (make_plan(experiment, &ground, NULL, &plan, &problems) < 0)
-		return conduct_refuse(conduct->program, &problems);
-	plan_print(plan, stdout);
+	ground_pretend(&before, origin->run_id, origin->port);
+	if (make_plan(course, &before, &plan, problems) < 0)
+		return -EINVAL;
+	may = origin_judge(origin, plan, course->programs, problems);
 	plan_free(plan);
-	return problems.count ? conduct_refuse(conduct->program, &problems) : EXIT_PASS;
+	if (!may)
+		return -EINVAL;
+	differ_say(origin->differences, &noted);
+	if (noted.count)
+		fprintf(stderr, "%s: not all is as it was for %s:\n%s", course->conduct->program,
+			origin->path, noted.text);
+	return 0;
 }
 
-/* Takes lock, signals and ground, carries the plan out, and gives all back. */
-static int run(const struct conduct *conduct, const struct experiment *experiment)
+/* What of an earlier run is kept: nothing unless it is gone on with. A new reference or NULL. */
+static json_t *find_kept(const struct conduct *conduct)
+{
+	return resumes(conduct) ? origin_kept(conduct->origin, conduct->origin->path) : NULL;
+}
+
+/* With a plan: shows it, and what of it is there already. */
+static int show_plan(const struct course *course, const struct problems *lacks)
+{
+	json_t *kept = find_kept(course->conduct);
+
+	plan_print(course->plan, kept, stdout);
+	json_decref(kept);
+	return lacks->count ? conduct_refuse(course->conduct->program, lacks) : EXIT_PASS;
+}
+
+static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
+{
+	struct course course = {.conduct = conduct, .experiment = experiment};
+	struct origin *origin = resumes(conduct) ? conduct->origin : NULL;
+	struct problems problems = {0};
+	int status, code = conduct->origin ? program_own(&course.programs[0]) : 0;
+
+	ground_pretend(&course.ground, origin ? origin->run_id : NULL,
+		       origin ? origin->port : (uint16_t)conduct->port);
+	if (code < 0)
+		problems_add(&problems, "cannot read the running program: %s", strerror(-code));
+	else if (conduct->origin)
+		code = judge_origin(&course, &problems);
+	course.sketches = true;
+	if (code == 0)
+		code = make_plan(&course, &course.ground, &course.plan, &problems);
+	status = code < 0 ? conduct_refuse(conduct->program, &problems)
+			  : show_plan(&course, &problems);
+	plan_free(course.plan);
+	program_fini(&course.programs[0]);
+	return status;
+}
+
+/* Says what earlier runs left when they were killed, and is gone now. */
+static void clean_up(const struct conduct *conduct)
+{
+	struct leftover removed[LEFTOVER_MAX];
+	unsigned count = leftover_remove(removed);
+
+	for (unsigned i = 0; i < count; i++)
+		if (removed[i].run_id[0])
+			fprintf(stderr, "%s: removed what run %s left when it was killed: %s\n",
+				conduct->program, removed[i].run_id, removed[i].what);
+		else
+			fprintf(stderr, "%s: removed what a killed server left: %s\n",
+				conduct->program, removed[i].what);
+}
+
+/* Looks who else works here. EXIT_PASS to go on. */
+static int look_around(struct course *course)
+{
+	const struct conduct *conduct = course->conduct;
+	bool refuses = conduct->when_busy == CONDUCT_REFUSE;
+	char text[512];
+
+	others_look(&course->others, &course->interrupt);
+	if (!others_disturb(&course->others))
+		return EXIT_PASS;
+	others_print(&course->others, text, sizeof(text));
+	fprintf(stderr, "%s: %sothers work on this host: %s%s\n", conduct->program,
+		refuses ? "nothing was run: " : "", text,
+		refuses ? ". Wait for them, or let --when-busy stamp say so in the result"
+			: "; the result says so");
+	return refuses ? EXIT_USAGE : EXIT_PASS;
+}
+
+/* With a plan: what lacks is carried out. */
+static int run_plan(struct course *course)
+{
+	const struct conduct *conduct = course->conduct;
+	json_t *kept = find_kept(conduct);
+	const char *from = kept ? origin_first_lacking(conduct->origin, kept) : NULL;
+	int status = EXIT_PASS;
+
+	if (kept && !from && conduct->origin->whole) {
+		printf("every sample is valid: there is nothing to go on with\nresults: %s\n",
+		       conduct->origin->path);
+	} else {
+		status = look_around(course);
+		if (status == EXIT_PASS)
+			status = carry_out(course, from);
+	}
+	json_decref(kept);
+	return status;
+}
+
+/* With ground taken. */
+static int run_on_ground(struct course *course)
 {
 	struct problems problems = {0};
-	struct interrupt interrupt;
-	struct tp_error error;
-	struct program programs[EXPERIMENT_BUILDS_MAX];
-	struct ground ground;
-	struct plan *plan;
-	int code, status, lock = lock_take(conduct->lock, experiment->path, &error);
+	int code = 0, status;
 
-	if (lock < 0)
-		return exit_with(EXIT_USAGE, conduct->program, &error);
-	if (interrupt_open(&interrupt) < 0) {
+	if (course->conduct->origin)
+		code = judge_origin(course, &problems);
+	if (code == 0)
+		code = make_plan(course, &course->ground, &course->plan, &problems);
+	if (code < 0)
+		return conduct_refuse(course->conduct->program, &problems);
+	status = run_plan(course);
+	plan_free(course->plan);
+	return status;
+}
+
+/* With the lock held: takes signals, programs and ground, and gives all back. */
+static int run_locked(struct course *course)
+{
+	const struct conduct *conduct = course->conduct;
+	const struct origin *origin = resumes(conduct) ? conduct->origin : NULL;
+	struct tp_error error;
+	int status, code;
+
+	if (interrupt_open(&course->interrupt) < 0) {
 		tp_fail(&error, 0, "cannot block signals");
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	}
-	code = make_programs(conduct, experiment, &interrupt, programs, &error);
+	clean_up(conduct);
+	code = make_programs(course, &error);
 	if (code < 0)
-		return refuse_programs(conduct, &interrupt, code, &error);
-	if (ground_take(&ground, &error) < 0)
-		return exit_with(EXIT_USAGE, conduct->program, &error);
-	if (make_plan(experiment, &ground, programs, &plan, &problems) < 0) {
-		status = conduct_refuse(conduct->program, &problems);
+		return refuse_programs(course, code, &error);
+	if (ground_take(&course->ground, origin ? origin->run_id : NULL,
+			origin ? origin->port : (uint16_t)conduct->port, &error) < 0) {
+		status = exit_with(EXIT_USAGE, conduct->program, &error);
 	} else {
-		status = carry_out(conduct, plan, programs, &interrupt);
-		plan_free(plan);
+		status = run_on_ground(course);
+		ground_give_back(&course->ground);
 	}
-	ground_give_back(&ground);
-	builds_fini(experiment, programs);
-	close(interrupt.fd);
+	builds_fini(course->experiment, course->programs);
+	close(course->interrupt.fd);
+	return status;
+}
+
+/* One measurement at a time on a host. */
+static int run(const struct conduct *conduct, const struct experiment *experiment)
+{
+	struct course course = {.conduct = conduct, .experiment = experiment};
+	struct tp_error error;
+	int status, lock = lock_take(conduct->lock, experiment->path, &error);
+
+	if (lock < 0)
+		return exit_with(EXIT_USAGE, conduct->program, &error);
+	status = run_locked(&course);
 	close(lock);
 	return status;
 }

@@ -13,13 +13,26 @@
 #include "apps/common/flags.h"
 #include "apps/run/campaign.h"
 
+/* What becomes of a run that finds others at work on the host. */
+enum conduct_when_busy {
+	CONDUCT_STAMP, /* it is carried out, and says so */
+	CONDUCT_REFUSE,
+};
+
+/* Their names, ended by NULL. */
+extern const char *const conduct_when_busy_names[];
+
 struct conduct {
 	const char *program; /* "weir run", for messages */
 	const char *output;  /* parent of the result directory; NULL: the default */
 	const char *builds;  /* where variants' programs are kept; NULL: the default */
 	const char *lock;    /* the file that keeps two runs apart */
+	uint32_t port;	     /* of samples on the loopback; 0: one that is free */
+	unsigned when_busy;  /* enum conduct_when_busy */
 	bool dry_run;	     /* print the plan, run nothing */
 	bool no_report;
+	/* What is gone on with or repeated, and then compared with today; NULL: neither. */
+	struct origin *origin;
 	/*
 	 * What a verb that judges makes of a campaign that is whole: it may print, and returns an
 	 * exit status. NULL: all is well if all samples are valid.
@@ -48,6 +61,18 @@ struct conduct {
 		 .kind = &flag_switch,                                                         \
 		 .value = &(conduct)->no_report,                                               \
 		 .about = "do not have the analysis make a report"},                           \
+		{.name = "port",                                                               \
+		 .kind = &flag_count,                                                          \
+		 .value = &(conduct)->port,                                                    \
+		 .initial = "0",                                                               \
+		 .max = UINT16_MAX,                                                            \
+		 .about = "TCP port of samples on the loopback; 0: one that nobody has"},      \
+		{.name = "when-busy",                                                          \
+		 .kind = &flag_choice,                                                         \
+		 .value = &(conduct)->when_busy,                                               \
+		 .initial = "stamp",                                                           \
+		 .choices = conduct_when_busy_names,                                           \
+		 .about = "if others work on this host as the run begins: say so, or refuse"}, \
 	{                                                                                      \
 		.name = "lock", .kind = &flag_text, .value = &(conduct)->lock,                 \
 		.about = "the file that keeps two runs apart"                                  \
@@ -61,6 +86,9 @@ void conduct_default_lock(const struct flags *flags);
  * nothing or not all could be run; 128 + N when interrupted by signal N.
  */
 int conduct(const struct conduct *conduct, const struct experiment *experiment);
+
+/* Where results go if no flag says otherwise. Returns `path`. */
+const char *conduct_default_output(char path[PATH_MAX + 16]);
 
 /* Says on stderr that nothing was run and why, each problem on a line; EXIT_USAGE. */
 int conduct_refuse(const char *program, const struct problems *problems);

@@ -2,10 +2,12 @@
 
 #include "apps/common/file.h"
 #include "apps/common/json.h"
+#include "apps/run/lock.h"
 #include "apps/run/manifest.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +94,20 @@ static int try_names(struct directory *directory, const char *plain)
 	return -EEXIST;
 }
 
+/* Locks it against other runs. 0, or -EBUSY or another negative errno with `error` filled. */
+static int lock(struct directory *directory, const char *path, struct tp_error *error)
+{
+	directory->lock = lock_folder(path, error);
+	return directory->lock < 0 ? directory->lock : 0;
+}
+
+static void unlock(struct directory *directory)
+{
+	if (directory->lock >= 0)
+		close(directory->lock);
+	directory->lock = -1;
+}
+
 /* On failure `partial` is empty: what it named is not there, or another run's. */
 static int claim_name(struct directory *directory, const char *plain)
 {
@@ -110,7 +126,7 @@ int directory_create(struct directory *directory, const char *parent, const char
 	struct tm utc;
 	int code;
 
-	*directory = (struct directory){.failed = 0};
+	*directory = (struct directory){.lock = -1};
 	gmtime_r(&started, &utc);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
 	host_name(host);
@@ -127,6 +143,48 @@ int directory_create(struct directory *directory, const char *parent, const char
 			"cannot make a result directory in %.300s: %s; --output names "
 			"another place",
 			parent, strerror(-code));
+	else
+		code = lock(directory, directory->partial, &error);
+	return note(directory, code, &error);
+}
+
+/* Whole and partial name of what is at `path`. 0, or negative errno with `error` filled. */
+static int name_existing(struct directory *directory, const char *path, struct tp_error *error)
+{
+	static const char suffix[] = ".partial";
+	size_t bytes;
+
+	if (!realpath(path, directory->path))
+		return tp_fail(error, -errno, "%.300s: %s", path, strerror(errno));
+	bytes = strlen(directory->path);
+	if (bytes > strlen(suffix) && strcmp(directory->path + bytes - strlen(suffix), suffix) == 0)
+		directory->path[bytes - strlen(suffix)] = '\0';
+	if (snprintf(directory->partial, PATH_MAX, "%s%s", directory->path, suffix) >= PATH_MAX)
+		return tp_fail(error, -ENAMETOOLONG, "%.60s...: the path is too long", path);
+	if (access(directory->path, F_OK) == 0 && access(directory->partial, F_OK) == 0)
+		return tp_fail(error, -EEXIST,
+			       "%.200s is there whole and as .partial: move one of the two away",
+			       directory->path);
+	return 0;
+}
+
+int directory_reopen(struct directory *directory, const char *path)
+{
+	struct tp_error error;
+	const char *now;
+	int code;
+
+	*directory = (struct directory){.lock = -1};
+	code = name_existing(directory, path, &error);
+	now = access(directory->path, F_OK) == 0 ? directory->path : directory->partial;
+	if (code == 0)
+		code = lock(directory, now, &error);
+	if (code == 0 && now == directory->path)
+		code = file_rename(directory->path, directory->partial, &error);
+	if (code < 0) {
+		unlock(directory);
+		directory->partial[0] = '\0';
+	}
 	return note(directory, code, &error);
 }
 
@@ -193,20 +251,36 @@ int directory_check_room(struct directory *directory)
 	return directory_fail(directory, -ENOSPC, "more files");
 }
 
+/* Writes manifest.json and the digest of it. */
+static int write_manifest(struct directory *directory)
+{
+	char sum[MANIFEST_SUM_BYTES];
+	struct tp_error error;
+	json_t *manifest = NULL;
+	int code = manifest_make(directory->partial, &manifest, &error);
+
+	if (code < 0)
+		return note(directory, code, &error);
+	code = directory_write_json(directory, MANIFEST_NAME, manifest);
+	json_decref(manifest);
+	if (code < 0)
+		return code;
+	code = manifest_sum(directory->partial, sum, &error);
+	if (code < 0)
+		return note(directory, code, &error);
+	return directory_write(directory, MANIFEST_SUM_NAME, sum, strlen(sum));
+}
+
 int directory_finish(struct directory *directory)
 {
 	struct tp_error error;
-	json_t *manifest = NULL;
-	int code;
+	int code = directory->failed ? directory->failed : write_manifest(directory);
 
-	if (directory->failed)
-		return directory->failed;
-	code = manifest_make(directory->partial, &manifest, &error);
+	if (code < 0)
+		return code;
+	code = file_rename(directory->partial, directory->path, &error);
 	if (code == 0)
-		code = directory_write_json(directory, "manifest.json", manifest);
-	json_decref(manifest);
-	if (code == 0)
-		code = file_rename(directory->partial, directory->path, &error);
+		unlock(directory);
 	return note(directory, code, &error);
 }
 
@@ -216,9 +290,11 @@ void directory_abandon(struct directory *directory, const char *why)
 	char path[PATH_MAX], text[1024];
 	int bytes = snprintf(text, sizeof(text),
 			     "This result is not whole: %s\nSamples that have a result.json are "
-			     "complete in themselves.\n",
-			     why);
+			     "complete in themselves;\n`weir run %.400s --resume` measures the "
+			     "others.\n",
+			     why, directory->partial);
 
 	file_write(directory_file(directory, "INCOMPLETE.txt", path), text,
 		   (size_t)bytes < sizeof(text) ? (size_t)bytes : sizeof(text) - 1, &ignored);
+	unlock(directory);
 }

@@ -4,9 +4,11 @@
  * It is built as NAME.partial and takes NAME only in finish, after the manifest, so a directory
  * without the suffix is whole. What is written through here is written whole or not at all; logs
  * and metrics grow line by line while a sample runs. The first failure sticks: later calls do
- * nothing and return it, so that a caller may ask once at the end of a step.
+ * nothing and return it, so that a caller may ask once at the end of a step. One process at a time
+ * has it: it is locked from create or reopen to finish or abandon.
  *
- * Legal order: create, { folder, write }*, then finish or abandon. Plane: setup and report.
+ * Legal order: create or reopen, { folder, write }*, then finish or abandon. Plane: setup and
+ * report.
  */
 #ifndef WEIR_RUN_DIRECTORY_H
 #define WEIR_RUN_DIRECTORY_H
@@ -20,6 +22,7 @@
 struct directory {
 	char path[PATH_MAX];	/* where it will be */
 	char partial[PATH_MAX]; /* where it is until then; empty if it was not made */
+	int lock;		/* a descriptor of `partial`, or -1 */
 	int failed;		/* negative errno of the first failure, or 0 */
 	struct tp_error error;	/* its text */
 };
@@ -27,6 +30,13 @@ struct directory {
 /* Makes PARENT/<time>-<name>-<host>.partial, and PARENT if need be. 0, or negative errno. */
 int directory_create(struct directory *directory, const char *parent, const char *name,
 		     time_t started);
+
+/*
+ * Takes up again what there is at `path`, whole or partial; from then on it is partial. 0, or
+ * -EBUSY if another process writes it, or another negative errno; then `partial` is empty and
+ * nothing has changed.
+ */
+int directory_reopen(struct directory *directory, const char *path);
 
 /* PARTIAL/NAME in `path`; returns `path`. */
 const char *directory_file(const struct directory *directory, const char *name,
@@ -50,8 +60,8 @@ int directory_check_room(struct directory *directory);
 int directory_fail(struct directory *directory, int code, const char *name);
 
 /*
- * Hashes every file into manifest.json and gives the directory its name. 0 or the failure, which
- * leaves it partial.
+ * Hashes every file into manifest.json, that into manifest.sha256, and gives the directory its
+ * name. 0 or the failure, which leaves it partial.
  */
 int directory_finish(struct directory *directory);
 

@@ -1,5 +1,6 @@
 #include "apps/run/fit.h"
 
+#include "apps/common/ports.h"
 #include "apps/common/stack.h"
 #include "apps/load/client.h"
 #include "apps/run/workers.h"
@@ -173,7 +174,7 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 	return judge_bare_body(of, SETTING_RESPONSE_BYTES, error);
 }
 
-/* Whether both sides may have as many sockets. 0, or -EMFILE with `error` filled. */
+/* Whether both sides may have as many sockets. 0, or negative errno with `error` filled. */
 static int judge_descriptors(const struct plan_cell *cell, const struct sides *sides,
 			     struct tp_error *error)
 {
@@ -185,8 +186,11 @@ static int judge_descriptors(const struct plan_cell *cell, const struct sides *s
 
 	if (code < 0)
 		return code;
-	return stack_judge_descriptors(sides->client.stack, of[SETTING_CLIENT_WORKERS].number,
+	code = stack_judge_descriptors(sides->client.stack, of[SETTING_CLIENT_WORKERS].number,
 				       false, connections, METRICS_FILES, error);
+	if (code < 0 || (cell->link->kind != LINK_LOOPBACK && cell->link->kind != LINK_VETH))
+		return code;
+	return ports_judge(connections, cell->link->kind == LINK_VETH, error);
 }
 
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */

@@ -1,33 +1,36 @@
 /*
- * ground: what a run takes from the host for itself and gives back: a private folder and a port.
+ * ground: what a run takes from the host and gives back: an id, a private folder, a port.
  *
- * The folder holds the socket files of stacks that need one. It carries the runner's process id, so
- * that folders which a killed runner left behind are known for what they are and removed by the
- * next. So are veth pairs, which servers make and a killed one leaves.
+ * The folder holds the socket files of stacks that need one, and a claim by which others see that
+ * the runner lives. What runs before left when they were killed is known by its run id, and removed
+ * by whoever takes ground next (leftover.h).
  *
- * Plane: setup.
+ * Plane: setup, main thread.
  */
 #ifndef WEIR_RUN_GROUND_H
 #define WEIR_RUN_GROUND_H
 
+#include "apps/run/leftover.h"
 #include "dataplane/transport/transport.h"
 
 enum { GROUND_FOLDER_BYTES = 64 }; /* short: a socket's path has at most 107 bytes */
 
 struct ground {
 	char folder[GROUND_FOLDER_BYTES];
-	char run_id[16]; /* no other run on this host has it */
-	uint16_t port;	 /* nobody on the loopback had it when it was chosen */
+	char run_id[RUN_ID_BYTES]; /* random: no other run on this host has it */
+	uint16_t port;		   /* nobody on the loopback had it when it was chosen */
+	int claim;		   /* on the folder, as long as the run lives */
 };
 
 /*
- * Removes what dead runners and servers left, makes the folder, chooses the port. 0, or negative
- * errno with `error` filled.
+ * Makes the folder and finds a port. `run_id` and `port` are those that the run must have, as one
+ * that is gone on with; NULL and 0: any. 0; -EADDRINUSE naming the holder if the port is another's,
+ * or another negative errno; with `error` filled.
  */
-int ground_take(struct ground *ground, struct tp_error *error);
+int ground_take(struct ground *ground, const char *run_id, uint16_t port, struct tp_error *error);
 
-/* Names what ground_take would, and takes nothing. */
-void ground_pretend(struct ground *ground);
+/* Names what ground_take might, and takes nothing. Arguments as there. */
+void ground_pretend(struct ground *ground, const char *run_id, uint16_t port);
 
 /* Removes the folder and everything in it. */
 void ground_give_back(const struct ground *ground);

@@ -1,5 +1,7 @@
 #include "apps/run/lock.h"
 
+#include "dataplane/core/program.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -86,4 +88,51 @@ int lock_take(const char *path, const char *what, struct tp_error *error)
 		return fd;
 	}
 	return fd;
+}
+
+/* The process that holds a flock on the file; 0 if it cannot be seen. */
+static pid_t holder_of(int fd)
+{
+	FILE *locks = fopen("/proc/locks", "re");
+	unsigned long inode;
+	struct stat about;
+	char line[256];
+	int pid = 0, seen;
+
+	if (fstat(fd, &about) < 0)
+		about.st_ino = 0;
+	while (locks && !pid && fgets(line, sizeof(line), locks))
+		if (sscanf(line, "%*d: FLOCK %*s %*s %d %*x:%*x:%lu ", &seen, &inode) == 2 &&
+		    inode == about.st_ino)
+			pid = seen;
+	if (locks)
+		fclose(locks);
+	return pid;
+}
+
+static int refuse_folder(int fd, const char *path, struct tp_error *error)
+{
+	pid_t pid = holder_of(fd);
+	char name[PROGRAM_NAME];
+
+	if (pid <= 0)
+		return tp_fail(error, -EBUSY, "%.300s: another run writes it", path);
+	return tp_fail(error, -EBUSY, "%.300s: another run writes it: %s (pid %d)", path,
+		       program_name(pid, name), (int)pid);
+}
+
+int lock_folder(const char *path, struct tp_error *error)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW), code;
+
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	code = -errno;
+	if (fd >= 0 && code == -EWOULDBLOCK)
+		code = refuse_folder(fd, path, error);
+	else
+		tp_fail(error, code, "cannot lock %.300s: %s", path, strerror(-code));
+	if (fd >= 0)
+		close(fd);
+	return code;
 }

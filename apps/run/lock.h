@@ -20,4 +20,11 @@ const char *lock_default_path(void);
  */
 int lock_take(const char *path, const char *what, struct tp_error *error);
 
+/*
+ * Locks a folder, in which no file is made for it, against others that do so. A descriptor to keep
+ * open; -EBUSY with the holder named in `error` as far as the kernel tells, or another negative
+ * errno.
+ */
+int lock_folder(const char *path, struct tp_error *error);
+
 #endif

@@ -17,6 +17,8 @@
 #include "apps/run/program.h"
 #include "dataplane/pipeline/wait.h"
 
+#define PLAN_SCHEMA "weir.plan/1"
+
 enum { PLAN_ID_BYTES = 16 };
 
 struct plan_cell {

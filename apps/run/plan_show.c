@@ -184,22 +184,32 @@ static void print_omitted(const struct plan *plan, FILE *to)
 	}
 }
 
-static void print_samples(const struct plan *plan, FILE *to)
+static void print_sample(const struct plan_sample *sample, FILE *to)
 {
-	for (unsigned i = 0; i < plan->sample_count; i++) {
-		const struct plan_sample *sample = &plan->samples[i];
-
-		fprintf(to, "%s run %u %s\n  server:", sample->id, sample->run,
-			sample->cell->variant);
-		join_argv(sample->server_argv, to);
-		fprintf(to, "  client:");
-		join_argv(sample->client_argv, to);
-	}
+	fprintf(to, "%s run %u %s\n  server:", sample->id, sample->run, sample->cell->variant);
+	join_argv(sample->server_argv, to);
+	fprintf(to, "  client:");
+	join_argv(sample->client_argv, to);
 }
 
-void plan_print(const struct plan *plan, FILE *to)
+/* How many were printed. */
+static unsigned print_samples(const struct plan *plan, const json_t *kept, FILE *to)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < plan->sample_count; i++) {
+		if (json_object_get(kept, plan->samples[i].id))
+			continue;
+		print_sample(&plan->samples[i], to);
+		count++;
+	}
+	return count;
+}
+
+void plan_print(const struct plan *plan, const json_t *kept, FILE *to)
 {
 	const struct experiment *experiment = plan->experiment;
+	unsigned count;
 
 	fprintf(to, "%s%s%s\n", experiment->name, experiment->question[0] ? ": " : "",
 		experiment->question);
@@ -209,7 +219,7 @@ void plan_print(const struct plan *plan, FILE *to)
 	print_omitted(plan, to);
 	if (plan->degraded)
 		fprintf(to, "degraded: %s\n", plan->degraded);
-	print_samples(plan, to);
-	fprintf(to, "%u samples, about %.0f s; nothing was run\n", plan->sample_count,
-		plan_estimate_s(plan));
+	count = print_samples(plan, kept, to);
+	fprintf(to, "%u samples, about %.0f s; nothing was run\n", count,
+		plan_estimate_s(plan) * count / plan->sample_count);
 }

@@ -2,8 +2,8 @@
 
 #include "apps/common/file.h"
 #include "apps/common/json.h"
-#include "apps/run/activity.h"
 #include "apps/run/child.h"
+#include "apps/run/readiness.h"
 #include "apps/run/result.h"
 #include "apps/run/warmup.h"
 #include "apps/serve/serve.h"
@@ -29,7 +29,7 @@
 static_assert(STOP_NS >= SERVE_DRAIN_NS + CLOCK_SECOND_NS, "a server that drains is not killed");
 
 enum {
-	SNAPSHOTS = 2, /* as the measured window begins, and as it ends */
+	SNAPSHOTS = WATCH_WINDOWS, /* as the measured window begins, and as it ends */
 	POLL_MS_MAX = 200,
 	CLIENT_JSON_BYTES_MAX = 64 * 1024 * 1024,
 	METRICS_BYTES_MAX = 64 * 1024 * 1024,
@@ -46,8 +46,8 @@ struct session {
 	char *snapshots[SNAPSHOTS]; /* likewise */
 	unsigned snapshot_count;
 	bool snapshots_lack; /* one asked for never came, so which the others are is not known */
-	struct activity activities[SNAPSHOTS]; /* taken as the snapshots are asked for */
-	unsigned activity_count;
+	struct watch watch;  /* read as the snapshots are asked for */
+	char nonce[READINESS_NONCE_BYTES];
 	char phase[16]; /* the client's last */
 	uint64_t start_ns;
 	uint64_t ready_ns;
@@ -79,7 +79,8 @@ static void on_server_line(void *user, const char *line)
 	struct session *session = user;
 	const char *json;
 
-	if ((json = behind_word(line, "ready")) && !session->ready) {
+	if ((json = behind_word(line, "ready")) && !session->ready &&
+	    readiness_accept(json, session->nonce, session->server.pid)) {
 		session->ready = strdup(json);
 		session->ready_ns = clock_monotonic_ns();
 	} else if ((json = behind_word(line, "snapshot")) && session->snapshot_count < SNAPSHOTS) {
@@ -103,9 +104,8 @@ static void on_client_line(void *user, const char *line)
 		return;
 	if (!session->server.ended)
 		kill(session->server.pid, SIGUSR1);
-	if (session->activity_count < SNAPSHOTS)
-		activity_take(&session->activities[session->activity_count++], session->server.pid,
-			      session->client.pid);
+	watch_window(&session->watch, session->server.pid, session->client.pid,
+		     &session->sample->cell->pins);
 }
 
 /* Waits at most until `deadline_ns` for something to happen, and takes it in. */
@@ -148,12 +148,13 @@ static int start(struct session *session, struct child *child, struct directory 
 		 bool server)
 {
 	char path[PATH_MAX], log_name[SETTING_TEXT_BYTES + 64];
+	json_t *env = readiness_env(session->sample->env, session->nonce);
 	struct tp_error error;
 	struct child_spec spec = {
 		.name = server ? "the server" : "the client",
 		.program = server ? session->sample->cell->program->path : "/proc/self/exe",
 		.argv = server ? session->sample->server_argv : session->sample->client_argv,
-		.env = session->sample->env,
+		.env = env,
 		.folder = directory->partial,
 		.log_path = path,
 		.on_line = server ? on_server_line : on_client_line,
@@ -165,6 +166,7 @@ static int start(struct session *session, struct child *child, struct directory 
 		 server ? "server" : "client");
 	directory_file(directory, log_name, path);
 	code = child_start(child, &spec, &error);
+	json_decref(env);
 	if (code == -ENOSPC || code == -EDQUOT || code == -EROFS || code == -EIO)
 		directory_fail(directory, code, log_name);
 	if (code < 0)
@@ -226,7 +228,7 @@ static void await_client(struct session *session, uint64_t window_ns)
 static void await_snapshots(struct session *session)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + SNAPSHOT_NS;
-	unsigned asked = session->activity_count;
+	unsigned asked = session->watch.count;
 	char quote[700];
 
 	while (session->snapshot_count < asked && !session->server.ended && !is_over(deadline_ns) &&
@@ -287,17 +289,29 @@ static void close_child(struct child *child, struct directory *directory)
 		directory_fail(directory, code, "a child's log");
 }
 
+/* A child that somebody stopped and set going again measured the pause as well. */
+static void judge_stops(struct session *session, const struct child *child)
+{
+	if (child->stopped && !session->interrupt->signal_number)
+		invalidate(session, "%s was stopped by a signal while the sample ran", child->name);
+}
+
 static void carry_out(struct session *session, struct directory *directory, uint64_t window_ns)
 {
 	session->start_ns = clock_monotonic_ns();
+	watch_start(&session->watch);
 	if (start(session, &session->server, directory, true) == 0 && await_ready(session) &&
 	    start(session, &session->client, directory, false) == 0) {
+		watch_aside(&session->watch, &session->sample->cell->pins);
 		await_client(session, window_ns);
 		await_snapshots(session);
+		judge_stops(session, &session->server);
+		judge_stops(session, &session->client);
 		if (json_array_size(session->reasons) > 0)
 			directory_check_room(directory);
 	}
 	end_all(session);
+	watch_end(&session->watch);
 }
 
 static json_t *parse_line(const char *text)
@@ -365,8 +379,7 @@ static json_t *make_result(struct session *session, const struct directory *dire
 		.before = parse_line(session->snapshots_lack ? NULL : session->snapshots[0]),
 		.after = parse_line(session->snapshots_lack ? NULL : session->snapshots[1]),
 		.client = read_client_json(session, directory),
-		.other_busy_cpus =
-			activity_other_cpus(&session->activities[0], &session->activities[1]),
+		.watch = &session->watch,
 	};
 	json_t *result = result_make(&parts);
 
@@ -409,6 +422,7 @@ int sample_run(const struct plan_sample *sample, const struct experiment *experi
 	session->sample = sample;
 	session->interrupt = interrupt;
 	session->reasons = json_array();
+	readiness_make_nonce(session->nonce);
 	strftime(started_at, sizeof(started_at), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	if (directory_folder(directory, sample->folder) == 0)
 		carry_out(session, directory, experiment->warmup_ns + experiment->duration_ns);

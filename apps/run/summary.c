@@ -3,6 +3,7 @@
 #include "apps/common/json.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +109,7 @@ unsigned summary_valid(const json_t *results)
  * Counts of one cell: its samples, those valid, and those valid in which the client was at its
  * limit.
  */
-static json_t *begin_cell(const struct plan_cell *plan_cell, const json_t *results)
+static json_t *begin_cell(const char *variant, const json_t *settings, const json_t *results)
 {
 	unsigned samples = 0, valid = 0, saturated = 0;
 	size_t index;
@@ -118,35 +119,77 @@ static json_t *begin_cell(const struct plan_cell *plan_cell, const json_t *resul
 	{
 		const json_t *client = json_object_get(result, "client");
 
-		if (!is_of(result, plan_cell->variant))
+		if (!is_of(result, variant))
 			continue;
 		samples++;
 		valid += is_valid(result);
 		saturated += is_valid(result) && json_is_true(json_object_get(client, "saturated"));
 	}
-	return json_pack("{ss so si si si}", "variant", plan_cell->variant, "cell",
-			 plan_cell_to_json(plan_cell), "samples", (int)samples, "valid", (int)valid,
-			 "client_saturated", (int)saturated);
+	return json_pack("{ss sO? si si si}", "variant", variant, "cell", (json_t *)settings,
+			 "samples", (int)samples, "valid", (int)valid, "client_saturated",
+			 (int)saturated);
 }
 
-json_t *summary_make(const struct plan *plan, const json_t *results)
+/* The settings of a variant, as the plan's first sample of it has them. */
+static const json_t *settings_of(const json_t *plan, const char *variant)
 {
-	json_t *cells = json_array();
-	unsigned valid = summary_valid(results);
-	unsigned samples = (unsigned)json_array_size(results);
+	size_t index;
+	json_t *sample;
 
-	for (unsigned i = 0; i < plan->cell_count; i++) {
-		json_t *cell = begin_cell(&plan->cells[i], results);
+	json_array_foreach(json_object_get(plan, "samples"), index,
+			   sample) if (is_of(sample, variant)) return json_object_get(sample,
+										      "cell");
+	return NULL;
+}
 
+static json_t *make_cells(const json_t *plan, const json_t *results)
+{
+	json_t *cells = json_array(), *name;
+	size_t index;
+
+	json_array_foreach(json_object_get(plan, "variants"), index, name)
+	{
+		const char *variant = json_string_value(name);
+		json_t *cell;
+
+		if (!variant)
+			continue;
+		cell = begin_cell(variant, settings_of(plan, variant), results);
 		for (unsigned m = 0; m < sizeof(measures) / sizeof(measures[0]); m++)
-			set_measure(cell, results, plan->cells[i].variant, &measures[m]);
+			set_measure(cell, results, variant, &measures[m]);
 		json_array_append_new(cells, cell);
 	}
-	return json_pack("{ss ss ss si si si sb ss? so}", "schema", "weir.summary/1", "experiment",
-			 plan->experiment->name, "question", plan->experiment->question, "samples",
-			 (int)samples, "valid", (int)valid, "invalid", (int)(samples - valid),
-			 "degraded", plan->degraded != NULL, "degraded_reason", plan->degraded,
-			 "cells", cells);
+	return cells;
+}
+
+/* Copies a member; one that is lacking becomes null. */
+static void copy(json_t *to, const json_t *from, const char *name)
+{
+	json_t *value = json_object_get(from, name);
+
+	json_object_set(to, name, value ? value : json_null());
+}
+
+json_t *summary_make(const json_t *plan, const json_t *results, unsigned attempts_failed)
+{
+	const json_t *effective = json_object_get(plan, "effective");
+	json_t *question = json_object_get(effective, "question");
+	unsigned valid = summary_valid(results);
+	unsigned samples = (unsigned)json_array_size(results);
+	json_t *summary = json_pack("{ss}", "schema", SUMMARY_SCHEMA);
+
+	copy(summary, plan, "experiment");
+	json_object_set_new(summary, "question",
+			    question ? json_incref(question) : json_string(""));
+	json_object_set_new(summary, "samples", json_integer(samples));
+	json_object_set_new(summary, "valid", json_integer(valid));
+	json_object_set_new(summary, "invalid", json_integer(samples - valid));
+	json_object_set_new(summary, "attempts_failed", json_integer(attempts_failed));
+	copy(summary, plan, "degraded");
+	copy(summary, plan, "degraded_reason");
+	copy(summary, plan, "busy_at_start");
+	json_object_set_new(summary, "cells", make_cells(plan, results));
+	return summary;
 }
 
 const char *summary_group(double value, char text[32])

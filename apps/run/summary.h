@@ -9,14 +9,17 @@
 #ifndef WEIR_RUN_SUMMARY_H
 #define WEIR_RUN_SUMMARY_H
 
-#include "apps/run/plan.h"
-
+#include <jansson.h>
 #include <stdio.h>
 
+#define SUMMARY_SCHEMA "weir.summary/1"
+
 /*
- * summary.json from the results (an array of result.json, in order of execution); a new reference.
+ * summary.json from plan.json and the results (an array of result.json, in the plan's order), so
+ * that a reader of the directory can make it anew; `attempts_failed` counts samples that were
+ * measured again (attempts.h). A new reference.
  */
-json_t *summary_make(const struct plan *plan, const json_t *results);
+json_t *summary_make(const json_t *plan, const json_t *results, unsigned attempts_failed);
 
 /* One line a cell. */
 void summary_print(const json_t *summary, FILE *to);

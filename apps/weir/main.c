@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 struct verb {
@@ -21,6 +22,7 @@ static const struct verb verbs[] = {
 	{.name = "doctor",
 	 .about = "what this host can measure, and how to mend what it cannot",
 	 .run = verb_doctor},
+	{.name = "host", .about = "what this host is and how it is set up", .run = verb_host},
 	{.name = "stacks",
 	 .about = "every stack and what it can do, or why it is absent",
 	 .run = verb_stacks},
@@ -40,6 +42,9 @@ static const struct verb verbs[] = {
 	{.name = "report",
 	 .about = "make tables, figures and a report from a result directory",
 	 .run = verb_report},
+	{.name = "verify",
+	 .about = "check that a result directory is what its run wrote, and adds up",
+	 .run = verb_verify},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
@@ -138,6 +143,8 @@ static int judge_output(int status)
 
 int main(int argc, char **argv)
 {
+	/* Those whom we start know us as /proc/self/exe, and the kernel would call us `exe`. */
+	prctl(PR_SET_NAME, "weir");
 	/* A file at its size limit and a reader that went away are errors that write returns. */
 	signal(SIGXFSZ, SIG_IGN);
 	signal(SIGPIPE, SIG_IGN);

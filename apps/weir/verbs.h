@@ -8,6 +8,7 @@
 #define WEIR_APPS_VERBS_H
 
 int verb_doctor(int argc, char **argv);
+int verb_host(int argc, char **argv);
 int verb_stacks(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_load(int argc, char **argv);
@@ -15,5 +16,6 @@ int verb_plan(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_ceiling(int argc, char **argv);
 int verb_report(int argc, char **argv);
+int verb_verify(int argc, char **argv);
 
 #endif

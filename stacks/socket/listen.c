@@ -1,4 +1,4 @@
-#include "stacks/socket/holder.h"
+#include "dataplane/transport/holder.h"
 #include "stacks/socket/local.h"
 #include "stacks/socket/rota.h"
 #include "stacks/socket/socket.h"

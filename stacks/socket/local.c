@@ -1,6 +1,6 @@
 #include "stacks/socket/local.h"
 
-#include "stacks/socket/holder.h"
+#include "dataplane/transport/holder.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -385,7 +385,7 @@ def full_output():
     with Server() as server:
         run_full("load", "--connect", server.address, "--warmup", "20ms", "--duration", "50ms")
         server.end()
-    for args in (("stacks",), ("stacks", "--json"), ("doctor",), ("--help",)):
+    for args in (("stacks",), ("stacks", "--json"), ("doctor",), ("host",), ("--help",)):
         run_full(*args)
     with open("/dev/full", "w", encoding="utf-8") as full, \
             subprocess.Popen([WEIR, "serve", "--listen", f"127.0.0.1:{free_port()}"], stdout=full,

@@ -179,8 +179,8 @@ def killed_server_leaves_stale():
     _, error = load(one, status=4)
     assert f"'{one}' is stale, its server (pid {server.process.pid}) is dead" in error, error
     listed = subprocess.run([WEIR, "doctor", "--json"], capture_output=True, text=True, check=False).stdout
-    notes = [check["found"] for check in json.loads(listed)["checks"] if check["name"] == "stale veth pairs"]
-    assert notes and f"{one} (pid {server.process.pid})" in notes[0], notes
+    notes = [check["found"] for check in json.loads(listed)["checks"] if check["name"] == "left behind"]
+    assert notes and f"veth pair {one}" in notes[0], notes
     with serve(other):
         assert traces_of(one) == [], traces_of(one)
         assert traces_of(other) == whole(other), traces_of(other)

@@ -1,10 +1,8 @@
 #include "apps/run/summary.h"
 #include "tests/support/suite.h"
 
+#include <stdbool.h>
 #include <string.h>
-
-static const struct experiment experiment = {.name = "x", .question = ""};
-static struct plan_cell cells[] = {{.variant = "a"}, {.variant = "b"}};
 
 static json_t *result_of(const char *variant, bool valid, double rps)
 {
@@ -14,13 +12,14 @@ static json_t *result_of(const char *variant, bool valid, double rps)
 
 static json_t *make(json_t *results)
 {
-	const struct plan plan = {.experiment = &experiment, .cells = cells, .cell_count = 2};
-	struct setting_value value;
+	json_t *plan = json_pack("{ss s{ss} sb sn s[ss] s[{ss s{si}}{ss s{si}}]}", "experiment",
+				 "x", "effective", "question", "why?", "degraded", 0,
+				 "degraded_reason", "variants", "a", "b", "samples", "variant", "b",
+				 "cell", "depth", 2, "variant", "a", "cell", "depth", 1);
+	json_t *summary = summary_make(plan, results, 3);
 
-	for (unsigned id = 0; id < SETTING_COUNT; id++)
-		cells[0].cell.of[id] = cells[1].cell.of[id] =
-			setting_default(id, &value) ? value : (struct setting_value){.word = "x"};
-	return summary_make(&plan, results);
+	json_decref(plan);
+	return summary;
 }
 
 static double number(const json_t *cell, const char *which)
@@ -28,6 +27,11 @@ static double number(const json_t *cell, const char *which)
 	const json_t *measure = json_object_get(cell, "effective_rps");
 
 	return json_number_value(json_object_get(measure, which));
+}
+
+static json_int_t depth_of(const json_t *cell)
+{
+	return json_integer_value(json_object_get(json_object_get(cell, "cell"), "depth"));
 }
 
 static void medians_of_what_is_valid(void)
@@ -42,6 +46,11 @@ static void medians_of_what_is_valid(void)
 
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(summary, "valid")), 5);
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(summary, "invalid")), 1);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(summary, "attempts_failed")), 3);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(summary, "question")), "why?");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(a, "variant")), "a");
+	CU_ASSERT_EQUAL(depth_of(a), 1);
+	CU_ASSERT_EQUAL(depth_of(b), 2);
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(a, "samples")), 5);
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(a, "valid")), 4);
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(a, "client_saturated")), 1);

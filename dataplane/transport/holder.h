@@ -7,8 +7,8 @@
  *
  * Plane: setup. Reads /proc, so it is slow and a snapshot.
  */
-#ifndef WEIR_STACKS_HOLDER_H
-#define WEIR_STACKS_HOLDER_H
+#ifndef WEIR_TRANSPORT_HOLDER_H
+#define WEIR_TRANSPORT_HOLDER_H
 
 #include "dataplane/core/program.h"
 #include "dataplane/transport/transport.h"

@@ -1,4 +1,4 @@
-#include "stacks/socket/holder.h"
+#include "dataplane/transport/holder.h"
 
 #include <arpa/inet.h>
 #include <dirent.h>
