@@ -2,6 +2,7 @@
 
 #include "apps/provenance/host.h"
 #include "apps/run/builds.h"
+#include "apps/run/plan_show.h"
 #include "apps/run/sample.h"
 #include "apps/run/summary.h"
 
@@ -17,6 +18,7 @@ static void print_intent(const struct plan *plan, const struct program *programs
 
 	printf("%s: %u samples (%u cells, %u runs), about %u min %02u s\n", experiment->name,
 	       plan->sample_count, plan->cell_count, experiment->runs, seconds / 60, seconds % 60);
+	plan_print_omitted(plan, stdout);
 	if (plan->degraded)
 		printf("degraded: %s\n", plan->degraded);
 	if (unfit)
