@@ -3,6 +3,7 @@
 #include "apps/run/attempts.h"
 #include "apps/run/bracket.h"
 #include "apps/run/builds.h"
+#include "apps/run/plan_show.h"
 #include "apps/run/sample.h"
 #include "apps/run/summary.h"
 
@@ -18,6 +19,7 @@ static void print_intent(const struct plan *plan, const struct program *programs
 
 	printf("%s: %u samples (%u cells, %u runs), about %u min %02u s\n", experiment->name,
 	       plan->sample_count, plan->cell_count, experiment->runs, seconds / 60, seconds % 60);
+	plan_print_omitted(plan, stdout);
 	if (plan->degraded)
 		printf("degraded: %s\n", plan->degraded);
 	if (unfit)

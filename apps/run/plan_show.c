@@ -168,7 +168,7 @@ static bool is_told(const json_t *omitted, size_t index, const char *why)
 	return false;
 }
 
-static void print_omitted(const struct plan *plan, FILE *to)
+void plan_print_omitted(const struct plan *plan, FILE *to)
 {
 	size_t index;
 	json_t *entry;
@@ -216,7 +216,7 @@ void plan_print(const struct plan *plan, const json_t *kept, FILE *to)
 	print_builds(experiment, to);
 	print_cells(plan, to);
 	print_order(plan, to);
-	print_omitted(plan, to);
+	plan_print_omitted(plan, to);
 	if (plan->degraded)
 		fprintf(to, "degraded: %s\n", plan->degraded);
 	count = print_samples(plan, kept, to);

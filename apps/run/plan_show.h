@@ -17,4 +17,7 @@
  */
 void plan_print(const struct plan *plan, const json_t *kept, FILE *to);
 
+/* What is omitted, by reasons; nothing if nothing is. */
+void plan_print_omitted(const struct plan *plan, FILE *to);
+
 #endif
