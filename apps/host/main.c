@@ -9,7 +9,7 @@
 
 static void print(json_t *object)
 {
-	json_dumpf(object, stdout, JSON_INDENT(2));
+	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 	putchar('\n');
 	json_decref(object);
 }
