@@ -12,8 +12,8 @@
 
 /*
  * Prints all of it: what is built and varied, each cell's CPUs, the order with every command line,
- * what is omitted, and how long it takes. Samples whose id is a key of `kept` (NULL: none) are there
- * already, and left out.
+ * what is omitted, and how long it takes. Samples whose id is a key of `kept` (NULL: none) are
+ * there already, and left out.
  */
 void plan_print(const struct plan *plan, const json_t *kept, FILE *to);
 
