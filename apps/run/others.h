@@ -19,7 +19,7 @@
 
 enum {
 	OTHERS_LOOK_MS = 300, /* a tick is 10 ms: this tells 0.1 CPUs from none */
-	OTHERS_WHO_MAX = 5,
+	OTHERS_WHO_MAX = 8,
 };
 
 /* Others' work, in CPUs, above which a run is said to be disturbed. */
