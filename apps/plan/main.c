@@ -88,22 +88,24 @@ static int print_json(const struct plan *plan, const struct beside *beside,
 /* What makes figures of this host doubtful, though nothing refuses to measure. A new reference. */
 static json_t *warnings_of(const struct plan_options *options)
 {
-	json_t *warnings = json_array(), *facts;
+	json_t *warnings = json_array(), *facts, *value;
 	const char *governor;
 
 	if (options->topology)
 		return warnings;
 	facts = host_facts();
-	governor = json_string_value(json_object_get(facts, "governor"));
 	if (host_is_virtual())
 		json_array_append_new(warnings,
 				      json_string("this host is virtual: others may take its "
 						  "processors' time"));
-	if (governor && strcmp(governor, "performance") != 0)
-		json_array_append_new(warnings,
-				      json_sprintf("the governor is %s, not performance: clocks "
-						   "change with the load",
-						   governor));
+	json_object_foreach(json_object_get(facts, "governors"), governor, value)
+	{
+		if (strcmp(governor, "performance") != 0)
+			json_array_append_new(warnings,
+					      json_sprintf("a governor is %s, not performance: "
+							   "clocks change with the load",
+							   governor));
+	}
 	json_decref(facts);
 	return warnings;
 }
