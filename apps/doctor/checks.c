@@ -5,10 +5,10 @@
 #include "apps/common/veth.h"
 #include "apps/provenance/fact.h"
 #include "apps/provenance/host.h"
-#include "apps/provenance/topology.h"
 #include "apps/report/analysis.h"
 #include "apps/run/leftover.h"
 #include "apps/run/link.h"
+#include "apps/run/pins.h"
 #include "dataplane/core/check.h"
 #include "dataplane/core/hugepages.h"
 #include "stacks/registry.h"
@@ -22,6 +22,11 @@
 
 /* first-look: 64 connections, and what a process has open anyway. */
 enum { FILES_NEEDED = 256 };
+
+enum {
+	CORES_TO_ISOLATE = 4, /* fewer leave nothing for the rest of the system */
+	IDLE_LATENCY_US = 10, /* waking takes as long as a request does */
+};
 
 const char *check_state_name(enum check_state state)
 {
@@ -67,37 +72,171 @@ static enum check_state ok_or(bool ok, enum check_state otherwise)
 static void check_cores(struct checks *checks, const struct topology *topology)
 {
 	unsigned cores = topology->cores, cpus = topology->cpus.count;
-	bool shared = cpus > cores;
-	enum check_state state = cpus < 2 ? CHECK_MISSING : ok_or(cores >= 3, CHECK_NOTE);
+	unsigned together = pins_server_most(topology, false);
+	enum check_state state = cpus < 2 ? CHECK_MISSING : ok_or(together > 0, CHECK_NOTE);
+	char text[64] = "";
 
-	mend(add(checks, "cores", state, "%u physical cores, %u CPUs allowed", cores, cpus),
+	if (together > 0)
+		snprintf(text, sizeof(text), "; a server may have %u workers beside its client",
+			 together);
+	mend(add(checks, "cores", state, "%u physical cores, %u CPUs allowed%s", cores, cpus, text),
 	     cpus < 2 ? "a server and a client need one CPU each: give this process two"
-		      : "server and client take all cores, none is left for the operating system: "
-			"results "
-			"are stamped degraded");
+		      : "server and client take all cores of a node, none is left for the "
+			"operating system: results are stamped degraded; three cores on a "
+			"node are enough");
+}
+
+static void check_smt(struct checks *checks, const struct topology *topology)
+{
+	bool shared = topology->cpus.count > topology->cores;
+
 	mend(add(checks, "smt", ok_or(!shared, CHECK_NOTE), "%s",
 		 shared ? "CPUs share cores" : "no two CPUs share a core"),
 	     "pins use one CPU of each core as long as there are enough; "
 	     "echo off > /sys/devices/system/cpu/smt/control ends the sharing");
-	mend(add(checks, "numa", ok_or(topology->nodes == 1, CHECK_NOTE), "%u node%s",
-		 topology->nodes, topology->nodes == 1 ? "" : "s"),
-	     "start weir under numactl --cpunodebind=0 --membind=0 to stay on one node");
 }
 
-static void check_governor(struct checks *checks)
+static void check_nodes(struct checks *checks, const struct topology *topology)
 {
-	char governor[64];
-	int code = fact_read_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", governor,
-				  sizeof(governor));
+	unsigned across = pins_server_most(topology, true);
+	bool can = topology->nodes == 1 || across > 0;
 
-	if (code < 0)
+	if (topology->nodes == 1)
+		add(checks, "numa", CHECK_OK, "1 node");
+	else
+		mend(add(checks, "numa", ok_or(can, CHECK_NOTE),
+			 "%u nodes; a server may have %u workers on one, its client on "
+			 "another",
+			 topology->nodes, across),
+		     "sides on different nodes are stamped degraded: allow two cores on two "
+		     "nodes");
+}
+
+static void check_kinds(struct checks *checks, const struct topology *topology)
+{
+	const struct topology_kind *kinds = topology->kinds;
+
+	if (topology->kind_count < 2)
+		add(checks, "kinds of cores", CHECK_OK, "all cores are alike");
+	else
+		mend(add(checks, "kinds of cores", CHECK_NOTE, "%u%s%s", topology->kind_count,
+			 kinds[0].name[0] ? ", the fastest is " : "", kinds[0].name),
+		     "pins keep to one kind, the fastest that has room; more workers than "
+		     "one kind has are stamped degraded");
+}
+
+static void check_isolated(struct checks *checks, const struct topology *topology)
+{
+	unsigned isolated = 0;
+	bool few = topology->cores < CORES_TO_ISOLATE;
+
+	for (unsigned i = 0; i < topology->cpus.count; i++)
+		isolated += topology->isolated[i];
+	if (isolated > 0)
+		add(checks, "isolated CPUs", CHECK_OK, "%u, which pins take first", isolated);
+	else
+		mend(add(checks, "isolated CPUs", ok_or(few, CHECK_NOTE), "none%s",
+			 few ? ", and too few cores to isolate any" : ""),
+		     "other work may run on measured cores: isolcpus=, nohz_full= and "
+		     "rcu_nocbs= on the kernel's command line keep it off");
+}
+
+/* Names the keys of a fact that is an object. */
+static const char *name_keys(const json_t *object, char *text, size_t text_bytes)
+{
+	const char *key;
+	json_t *value;
+	size_t bytes = 0;
+
+	text[0] = '\0';
+	json_object_foreach((json_t *)object, key, value) if (bytes < text_bytes) bytes +=
+		(size_t)snprintf(text + bytes, text_bytes - bytes, "%s%s", bytes ? ", " : "", key);
+	return text;
+}
+
+static void check_governor(struct checks *checks, const json_t *facts)
+{
+	const json_t *governors = json_object_get(facts, "governors");
+	bool steady = json_object_size(governors) == 1 && json_object_get(governors, "performance");
+	char text[160];
+
+	if (!json_is_object(governors))
 		mend(add(checks, "governor", CHECK_NOTE,
 			 "unknown: this kernel has no cpufreq here"),
 		     "the clock may change without a trace: compare interleaved runs only");
 	else
-		mend(add(checks, "governor",
-			 ok_or(strcmp(governor, "performance") == 0, CHECK_NOTE), "%s", governor),
+		mend(add(checks, "governor", ok_or(steady, CHECK_NOTE), "%s",
+			 name_keys(governors, text, sizeof(text))),
 		     "cpupower frequency-set -g performance");
+}
+
+static void check_turbo(struct checks *checks)
+{
+	enum host_turbo turbo = host_turbo();
+
+	if (turbo == HOST_TURBO_UNKNOWN)
+		mend(add(checks, "turbo", CHECK_NOTE, "unknown: this kernel cannot switch it here"),
+		     "the clock may rise while neighbours idle: compare interleaved runs "
+		     "only");
+	else
+		mend(add(checks, "turbo", ok_or(turbo == HOST_TURBO_OFF, CHECK_NOTE), "%s",
+			 turbo == HOST_TURBO_ON ? "on" : "off"),
+		     "the clock rises and falls with heat and neighbours: echo 1 > "
+		     "/sys/devices/system/cpu/intel_pstate/no_turbo, or echo 0 > "
+		     "/sys/devices/system/cpu/cpufreq/boost");
+}
+
+/* The longest time that leaving an idle state takes which some CPU may enter; 0 without one. */
+static long long longest_wake_us(const json_t *idle)
+{
+	json_t *state;
+	long long longest = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(idle, "states"), i, state)
+	{
+		long long latency = json_integer_value(json_object_get(state, "latency_us"));
+
+		if (json_object_get(json_object_get(state, "disabled"), "0") && latency > longest)
+			longest = latency;
+	}
+	return longest;
+}
+
+static void check_idle(struct checks *checks, const json_t *facts)
+{
+	const json_t *idle = json_object_get(facts, "idle");
+	long long longest = longest_wake_us(idle);
+
+	if (!json_is_array(json_object_get(idle, "states")))
+		add(checks, "idle states", CHECK_OK, "the kernel has no choice of them here");
+	else
+		mend(add(checks, "idle states", ok_or(longest <= IDLE_LATENCY_US, CHECK_NOTE),
+			 "waking takes up to %lld us", longest),
+		     "an idle server's first request pays for it: cpupower idle-set -D %d",
+		     IDLE_LATENCY_US);
+}
+
+static void check_machine(struct checks *checks)
+{
+	struct topology *topology = calloc(1, sizeof(*topology));
+	json_t *facts = host_facts();
+
+	if (topology && topology_read(topology) == 0) {
+		check_cores(checks, topology);
+		check_smt(checks, topology);
+		check_nodes(checks, topology);
+		check_kinds(checks, topology);
+		check_isolated(checks, topology);
+	} else {
+		mend(add(checks, "cores", CHECK_MISSING, "hwloc cannot read them"),
+		     "unset HWLOC_XMLFILE and HWLOC_SYNTHETIC; see what `lstopo` says");
+	}
+	free(topology);
+	check_governor(checks, facts);
+	check_turbo(checks);
+	check_idle(checks, facts);
+	json_decref(facts);
 }
 
 static void check_virtualization(struct checks *checks)
@@ -275,15 +414,8 @@ static void check_git(struct checks *checks)
 
 void checks_make(struct checks *checks)
 {
-	struct topology *topology = calloc(1, sizeof(*topology));
-
 	checks->count = 0;
-	if (topology && topology_read(topology) == 0)
-		check_cores(checks, topology);
-	else
-		add(checks, "cores", CHECK_MISSING, "the CPU affinity cannot be read");
-	free(topology);
-	check_governor(checks);
+	check_machine(checks);
 	check_virtualization(checks);
 	check_hugepages(checks);
 	check_stacks(checks);

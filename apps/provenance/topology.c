@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Drivers of accelerators, which may take seconds to wake and have no network. */
-static const char *const unwanted[] = {"cuda", "gl", "levelzero", "nvml", "opencl", "rsmi"};
+/*
+ * Plugins of hwloc that are not asked: those of accelerators, which may take seconds to wake and
+ * have no network, and libpciaccess, since /sys says as much of a network card and leaks nothing.
+ */
+static const char *const unwanted[] = {"cuda", "gl", "levelzero", "nvml", "opencl", "pci", "rsmi"};
 
 /* Whether values[index] occurs nowhere before it. */
 static bool is_new(const int *values, unsigned index)

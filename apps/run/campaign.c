@@ -1,14 +1,19 @@
 #include "apps/run/campaign.h"
 
+#include "apps/common/json.h"
+#include "apps/provenance/drift.h"
 #include "apps/provenance/host.h"
 #include "apps/run/attempts.h"
 #include "apps/run/builds.h"
+#include "apps/run/differ.h"
 #include "apps/run/sample.h"
 #include "apps/run/summary.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+enum { HOST_BYTES_MAX = 16 * 1024 * 1024 };
 
 static void print_intent(const struct plan *plan, const struct program *programs)
 {
@@ -55,6 +60,55 @@ static void write_json(struct directory *directory, const char *name, json_t *va
 	json_decref(value);
 }
 
+/* The host as a run begins, with what it made of its autogroup; a new reference. */
+static json_t *look_at_host(const struct campaign *campaign)
+{
+	json_t *facts = host_facts(), *found = json_object_get(facts, "autogroup");
+
+	if (!json_is_object(found))
+		json_object_set(facts, "autogroup", (json_t *)campaign->autogroup);
+	else
+		json_object_update(found, (json_t *)campaign->autogroup);
+	return facts;
+}
+
+/* Says which facts that bear on speed have changed while it was measured. */
+static void print_drift(const json_t *drift)
+{
+	struct problems said = {0};
+	json_t *one, *weighty = json_array();
+	size_t index;
+
+	json_array_foreach(json_object_get(drift, "drift"), index,
+			   one) if (json_is_true(json_object_get(one, "matters")))
+		json_array_append_new(weighty,
+				      json_pack("{sO sO sO}", "what", json_object_get(one, "fact"),
+						"was", json_object_get(one, "before"), "now",
+						json_object_get(one, "after")));
+	differ_say(weighty, &said);
+	if (said.count)
+		printf("The host changed while it was measured (drift.json):\n%s\n", said.text);
+	json_decref(weighty);
+}
+
+/* host-after.json, and drift.json of what became of the host since host.json; a new reference. */
+static json_t *write_host_after(struct campaign *campaign)
+{
+	struct directory *directory = &campaign->directory;
+	json_t *before = NULL, *after = host_facts(), *drift;
+	struct tp_error error;
+	char path[PATH_MAX];
+
+	if (json_read_file(directory_file(directory, "host.json", path), HOST_BYTES_MAX, NULL,
+			   &before, &error) < 0)
+		directory_fail(directory, -EINVAL, "drift.json");
+	drift = drift_to_json(before, after);
+	directory_write_json(directory, "drift.json", drift);
+	write_json(directory, "host-after.json", after);
+	json_decref(before);
+	return drift;
+}
+
 /* What a run begins with; a repeat takes the experiment's file over, byte for byte. */
 static void write_provenance(struct campaign *campaign)
 {
@@ -69,7 +123,7 @@ static void write_provenance(struct campaign *campaign)
 				experiment->text_bytes);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
 	write_json(directory, "build.json", builds_to_json(experiment, campaign->programs));
-	write_json(directory, "host.json", host_facts());
+	write_json(directory, "host.json", look_at_host(campaign));
 }
 
 /* Carries out one sample; what an earlier attempt at it left is kept elsewhere. */
@@ -114,17 +168,20 @@ static int finish(struct campaign *campaign)
 	struct directory *directory = &campaign->directory;
 	json_t *summary = summary_make(campaign->plan_json, campaign->results,
 				       attempts_failed(directory->partial));
+	json_t *drift = write_host_after(campaign);
 	int code;
 
 	campaign->valid = summary_valid(campaign->results);
-	write_json(directory, "host-after.json", host_facts());
 	directory_write_lines(directory, "results.jsonl", campaign->results);
 	directory_write_json(directory, "summary.json", summary);
 	if (campaign->add_files)
 		campaign->add_files(campaign, campaign->user);
 	code = directory_finish(directory);
-	if (code == 0)
+	if (code == 0) {
 		summary_print(summary, stdout);
+		print_drift(drift);
+	}
+	json_decref(drift);
 	json_decref(summary);
 	return code;
 }

@@ -4,6 +4,7 @@
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
 #include "apps/run/others.h"
+#include "apps/run/autogroup.h"
 #include "apps/run/builds.h"
 #include "apps/run/differ.h"
 #include "apps/run/ground.h"
@@ -155,6 +156,7 @@ struct course {
 	struct program programs[EXPERIMENT_BUILDS_MAX];
 	struct plan *plan;
 	struct others others;
+	json_t *autogroup; /* what was made of the runner's own */
 };
 
 static bool resumes(const struct conduct *conduct)
@@ -188,6 +190,7 @@ static int carry_out(struct course *course, const char *from_sample)
 		.plan = course->plan,
 		.plan_json = plan_json,
 		.programs = course->programs,
+		.autogroup = course->autogroup,
 		.origin = conduct->origin,
 		.output = conduct->output ? conduct->output : conduct_default_output(output),
 		.interrupt = &course->interrupt,
@@ -402,7 +405,11 @@ static int run_locked(struct course *course)
 			origin ? origin->port : (uint16_t)conduct->port, &error) < 0) {
 		status = exit_with(EXIT_USAGE, conduct->program, &error);
 	} else {
+		course->autogroup = json_object();
+		autogroup_raise(course->autogroup);
 		status = run_on_ground(course);
+		autogroup_restore(course->autogroup);
+		json_decref(course->autogroup);
 		ground_give_back(&course->ground);
 	}
 	builds_fini(course->experiment, course->programs);

@@ -142,7 +142,7 @@ static void add_cores(const struct topology *topology, const struct source *sour
 		      struct cpus *cpus)
 {
 	for (unsigned i = 0; i < topology->cpus.count; i++)
-		if (topology_is_first_of_core(topology, i) && may_draw(topology, source, i))
+		if (may_draw(topology, source, i) && topology_is_first_of_core(topology, i))
 			add_core(topology, i, source->step.siblings, cpus);
 }
 

@@ -22,6 +22,7 @@ static const struct verb verbs[] = {
 	{.name = "doctor",
 	 .about = "what this host can measure, and how to mend what it cannot",
 	 .run = verb_doctor},
+	{.name = "host", .about = "what this host is and how it is set up", .run = verb_host},
 	{.name = "stacks",
 	 .about = "every stack and what it can do, or why it is absent",
 	 .run = verb_stacks},

@@ -8,6 +8,7 @@
 #define WEIR_APPS_VERBS_H
 
 int verb_doctor(int argc, char **argv);
+int verb_host(int argc, char **argv);
 int verb_stacks(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_load(int argc, char **argv);

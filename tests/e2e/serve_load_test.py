@@ -308,6 +308,19 @@ def version():
     assert status == 0 and re.fullmatch(r"weir \d+\.\d+\.\d+\n", out) and error == "", (status, out, error)
 
 
+@test("the host is printed, or the topology of another one")
+def host_printed():
+    status, out, error = run("host")
+    facts = json.loads(out)
+    assert status == 0 and not error and facts["schema"] == "weir.host/1", (status, error)
+    assert facts["cores_allowed"] == len(facts["topology"]["cores"]), facts["topology"]
+    folder = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "topologies")
+    status, out, error = run("host", "--topology", os.path.join(folder, "container.xml"))
+    assert status == 0 and json.loads(out)["cpus"] == "1-5,9-11", (status, out, error)
+    status, out, error = run("host", "--topology", "/nonexistent.xml")
+    assert status == 4 and not out and "/nonexistent.xml" in error and "lstopo" in error, (status, out, error)
+
+
 @test("a result that cannot be written is refused before the run")
 def no_folder():
     with Server() as server:
@@ -385,7 +398,7 @@ def full_output():
     with Server() as server:
         run_full("load", "--connect", server.address, "--warmup", "20ms", "--duration", "50ms")
         server.end()
-    for args in (("stacks",), ("stacks", "--json"), ("doctor",), ("--help",)):
+    for args in (("stacks",), ("stacks", "--json"), ("doctor",), ("host",), ("--help",)):
         run_full(*args)
     with open("/dev/full", "w", encoding="utf-8") as full, \
             subprocess.Popen([WEIR, "serve", "--listen", f"127.0.0.1:{free_port()}"], stdout=full,
