@@ -37,6 +37,9 @@ static const struct verb verbs[] = {
 	{.name = "report",
 	 .about = "make tables, figures and a report from a result directory",
 	 .run = verb_report},
+	{.name = "agent",
+	 .about = "internal: what `weir run` starts on other hosts",
+	 .run = verb_agent},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
