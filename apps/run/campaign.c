@@ -61,6 +61,8 @@ static void write_provenance(struct campaign *campaign)
 	write_json(directory, "plan.json", plan_to_json(campaign->plan));
 	write_json(directory, "build.json", build_info());
 	write_json(directory, "host.json", host_facts());
+	if (campaign->hosts)
+		write_json(directory, "hosts.json", hosts_to_json(campaign->hosts));
 }
 
 /* Carries out every sample. */
@@ -71,7 +73,7 @@ static int run_samples(struct campaign *campaign)
 	for (unsigned i = 0; i < plan->sample_count; i++) {
 		json_t *result = NULL;
 		int code = sample_run(&plan->samples[i], plan->experiment, &campaign->directory,
-				      campaign->interrupt, &result);
+				      campaign->interrupt, campaign->hosts, &result);
 
 		if (result) {
 			print_sample(plan, &plan->samples[i], result);

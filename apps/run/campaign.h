@@ -14,6 +14,7 @@ struct campaign {
 	const struct plan *plan;
 	const char *output; /* parent of the result directory */
 	struct interrupt *interrupt;
+	struct hosts *hosts; /* open; NULL: all run here */
 	/*
 	 * Writes into the directory what a verb makes of all results, before the manifest is made;
 	 * failure is the directory's. NULL: nothing.

@@ -160,7 +160,7 @@ static int give_up(const struct conduct *conduct, const struct campaign *campaig
 	return EXIT_USAGE;
 }
 
-static int carry_out(const struct conduct *conduct, const struct plan *plan,
+static int carry_out(const struct conduct *conduct, const struct plan *plan, struct hosts *hosts,
 		     struct interrupt *interrupt)
 {
 	char output[PATH_MAX + 16];
@@ -168,6 +168,7 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 		.plan = plan,
 		.output = conduct->output ? conduct->output : default_output(output),
 		.interrupt = interrupt,
+		.hosts = hosts,
 		.add_files = conduct->add_files,
 		.user = conduct->user,
 	};
@@ -180,13 +181,13 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan,
 
 /* Plans on this host; `ground` is taken, or pretended for a dry run. */
 static int make_plan(const struct experiment *experiment, const struct ground *ground,
-		     const struct program *programs, struct plan **plan_out,
-		     struct problems *problems)
+		     const struct program *programs, const struct hosts *hosts,
+		     struct plan **plan_out, struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
-	struct plan_ground on = {topology,	 ground->folder,
-				 ground->port,	 hugepages_count().free_mib,
-				 ground->run_id, programs};
+	struct plan_ground on = {
+		topology,	ground->folder, ground->port, hugepages_count().free_mib,
+		ground->run_id, programs,	hosts};
 	int code = -ENOMEM;
 
 	if (topology)
@@ -199,19 +200,46 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 	return code;
 }
 
+/*
+ * The hosts that an experiment names, nobody asked; NULL if it names none, or for want of memory.
+ */
+static struct hosts *name_hosts(const struct experiment *experiment)
+{
+	const json_t *json = json_object_get(experiment->json, "hosts");
+
+	return json ? hosts_create(json) : NULL;
+}
+
+/* Prepares the hosts. 0, or negative errno with `error` filled. */
+static int open_hosts(struct hosts *hosts, const struct ground *ground,
+		      const struct program *programs, unsigned program_count,
+		      struct interrupt *interrupt, struct tp_error *error)
+{
+	int code = hosts_open(hosts, ground->run_id, programs, program_count, ground->port,
+			      interrupt, error);
+
+	if (code == 0)
+		hosts_print(hosts, stdout);
+	return code;
+}
+
 static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
 {
 	struct problems problems = {0};
 	struct program programs[EXPERIMENT_BUILDS_MAX] = {0};
+	struct hosts *hosts = name_hosts(experiment);
 	struct ground ground;
 	struct plan *plan;
 	int status;
 
 	ground_pretend(&ground);
-	if (make_plan(experiment, &ground, programs, &plan, &problems) < 0)
-		return conduct_refuse(conduct->program, &problems);
-	status = print_plan(plan);
-	plan_free(plan);
+	if (make_plan(experiment, &ground, programs, hosts, &plan, &problems) < 0) {
+		status = conduct_refuse(conduct->program, &problems);
+	} else {
+		status = print_plan(plan);
+		plan_free(plan);
+	}
+	hosts_destroy(hosts);
 	return status;
 }
 
@@ -222,6 +250,7 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 	struct interrupt interrupt;
 	struct tp_error error;
 	struct program own;
+	struct hosts *hosts;
 	struct ground ground;
 	struct plan *plan;
 	int code, status, lock = lock_take(conduct->lock, experiment->path, &error);
@@ -239,12 +268,18 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 	}
 	if (ground_take(&ground, &error) < 0)
 		return exit_with(EXIT_USAGE, conduct->program, &error);
-	if (make_plan(experiment, &ground, &own, &plan, &problems) < 0) {
+	hosts = name_hosts(experiment);
+	if (hosts && open_hosts(hosts, &ground, &own, 1, &interrupt, &error) < 0) {
+		status = exit_with(EXIT_USAGE, conduct->program, &error);
+		if (interrupt.signal_number)
+			status = 128 + interrupt.signal_number;
+	} else if (make_plan(experiment, &ground, &own, hosts, &plan, &problems) < 0) {
 		status = conduct_refuse(conduct->program, &problems);
 	} else {
-		status = carry_out(conduct, plan, &interrupt);
+		status = carry_out(conduct, plan, hosts, &interrupt);
 		plan_free(plan);
 	}
+	hosts_destroy(hosts);
 	ground_give_back(&ground);
 	program_fini(&own);
 	close(interrupt.fd);

@@ -1,6 +1,7 @@
 #include "apps/run/experiment_judge.h"
 
 #include "dataplane/core/units.h"
+#include "apps/run/hosts.h"
 #include "apps/run/place.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/nearest.h"
@@ -28,7 +29,7 @@ struct judge {
 
 static const char *const top_keys[] = {"schema",  "name",     "question", "fixed",
 				       "factors", "excludes", "runs",	  "order",
-				       "seed",	  "warmup",   "duration"};
+				       "seed",	  "warmup",   "duration", "hosts"};
 enum { TOP_KEYS = sizeof(top_keys) / sizeof(top_keys[0]) };
 
 static const char *const plain_keys[] = {"runs", "order", "seed", "warmup", "duration"};
@@ -424,6 +425,8 @@ void experiment_judge(struct experiment *experiment, const char *const *override
 	judge_factors(&judge);
 	judge_excludes(&judge);
 	judge_missing(&judge);
+	hosts_judge(json_object_get(experiment->json, "hosts"), experiment->path, experiment->text,
+		    problems);
 	experiment->build_count = 1;
 	experiment->runs = (unsigned)judge_number(&judge, "runs", 1, EXPERIMENT_RUNS_MAX, 1);
 	experiment->order = judge_order(&judge);

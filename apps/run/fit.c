@@ -125,6 +125,32 @@ static int judge_links(const struct plan_cell *cell, struct tp_error *error)
 		       link_kind_name(cell->link->kind));
 }
 
+/* Whether the cell's link is for where its processes run. 0, or -EINVAL with `error` filled. */
+static int judge_hosts(const struct plan_cell *cell, const struct plan_ground *ground,
+		       struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	unsigned workers = of[SETTING_WORKERS].number;
+
+	if (!ground->hosts && cell->link->kind != LINK_NETWORK)
+		return 0;
+	if (!ground->hosts)
+		return tp_fail(error, -EINVAL,
+			       "%s is for servers and clients on several hosts, and the experiment "
+			       "has no \"hosts\"; give them (docs/hosts.md), or exclude it",
+			       of[SETTING_STACK].word);
+	if (cell->link->kind != LINK_NETWORK)
+		return tp_fail(error, -EINVAL,
+			       "%s does not reach other hosts, and the experiment has \"hosts\"; "
+			       "set \"stack\" to epoll@network or uring@network, or exclude it",
+			       of[SETTING_STACK].word);
+	if (of[SETTING_CONNECTIONS].number < hosts_client_workers(ground->hosts, workers))
+		return tp_fail(error, -EINVAL, "%u connections are too few for %u client workers",
+			       of[SETTING_CONNECTIONS].number,
+			       hosts_client_workers(ground->hosts, workers));
+	return 0;
+}
+
 /* Whether a bare echo can take or give bodies so long. 0, or -EINVAL with `error` filled. */
 static int judge_bare_body(const struct setting_value *of, enum setting_id id,
 			   struct tp_error *error)
@@ -235,12 +261,16 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 	if (code == 0)
 		code = judge_links(cell, error);
 	if (code == 0)
+		code = judge_hosts(cell, ground, error);
+	if (code == 0)
 		code = judge_stacks(cell, &sides, ground, error);
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
-	if (code == 0)
+	if (code == 0 && ground->hosts)
+		code = hosts_pins(ground->hosts, workers, &cell->pins, error);
+	else if (code == 0)
 		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
-	if (code == 0)
+	if (code == 0 && !ground->hosts)
 		code = judge_held(cell, &sides, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);

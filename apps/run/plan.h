@@ -12,6 +12,7 @@
 #define WEIR_RUN_PLAN_H
 
 #include "apps/run/experiment.h"
+#include "apps/run/hosts.h"
 #include "apps/run/link.h"
 #include "apps/run/pins.h"
 #include "apps/run/program.h"
@@ -60,6 +61,7 @@ struct plan_ground {
 	const char *run_id; /* short; no other run on this host has it */
 	/* One for each of the experiment's builds, the runner's own first; outlive the plan. */
 	const struct program *programs;
+	const struct hosts *hosts; /* where server and clients run; NULL: all on this one */
 };
 
 /* 0; or -EINVAL with everything that stands in the way in `problems`. */
