@@ -3,6 +3,7 @@
 #include "apps/run/environment.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,6 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <fcntl.h>
 
 enum { ARGUMENTS_MAX = 64 };
 
@@ -127,12 +127,10 @@ static int attend(struct agent_lines *lines, pid_t pid)
 	}
 	while ((got = agent_next_line(lines, pidfd, AGENT_RUN_SILENCE_NS, &line)) > 0)
 		obey(line, pid);
-	if (got == 0 && waitpid(pid, &status, 0) == pid) {
-		/* what it started in turn is none of the sample's any more */
-		kill(-pid, SIGKILL);
-		return agent_status_of(status);
-	}
+	/* and what it started in turn, before its number can be another's */
 	kill(-pid, SIGKILL);
+	if (got == 0 && waitpid(pid, &status, 0) == pid)
+		return agent_status_of(status);
 	reap(pid);
 	return AGENT_ORPHANED;
 }

@@ -61,7 +61,7 @@ def wait_for(condition, what):
     end = time.monotonic() + DEADLINE_S
     while not condition():
         assert time.monotonic() < end, f"{what}: nothing happened in time"
-        time.sleep(0.01)
+        time.sleep(0.05)
 
 
 class World:
