@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis import histogram
 from analysis.histogram import Histogram
-from analysis.load import Result, Sample
+from analysis.load import Attempt, Result, Sample
 from analysis.statistics import Ratio, coefficient_of_variation, ratio_of_means
 
 
@@ -206,6 +206,38 @@ COLUMNS = [
         "CPUs' worth of time that other processes took on the host, most in any sample",
         2,
     ),
+    # What only programs read: aggregate.csv has it, the tables for people do not.
+    *(
+        Column(name, name.replace("_", " "), about, in_text=False)
+        for name, about in {
+            "rps_spread": "fastest less slowest sample, over the median",
+            **{
+                f"sample_{key}_us_{of}": f"{key} of each sample's own service times, {of} of them"
+                for key, of in itertools.product(("p50", "p99", "p999"), ("median", "min", "max"))
+            },
+            **{
+                f"{kind}_us_per_request_{of}": f"{kind} time per request, {of} over samples"
+                for kind, of in itertools.product(("os_cpu", "busy", "core"), ("min", "max"))
+            },
+            "rss_start_kib": "the server's resident set as the window begins, median over samples",
+            "rss_end_kib": "the same when it ends, median over samples",
+            "rss_peak_kib_min": "least of the samples' peaks",
+            "rss_peak_kib_max": "greatest of the samples' peaks",
+            "rss_peak_since_start_kib": "peak since the server's start, median over samples",
+            "rss_peak_since_start_kib_min": "least of those",
+            "rss_peak_since_start_kib_max": "greatest of those",
+            "server_other_busy_cpus_max": "others' time on the server's CPUs, most in any sample",
+            "client_other_busy_cpus_max": "others' time on the client's CPUs, most in any sample",
+            "runqueue_wait_us_max": "the server's threads ready without a CPU, most in any sample",
+            "migrations_max": "moves of the server's threads from CPU to CPU, most in any sample",
+            "steal_us_max": "time stolen from the server's CPUs, most in any sample",
+            "runner_cpu_share_max": "of one CPU, that the runner itself used, most in any sample",
+            "client_saturated": "valid samples in which the client was at its limit",
+            "requests_failed": "requests without a right answer, of all samples, valid or not",
+            "answers_not_ok": "answers that were error frames, of all samples, valid or not",
+            "attempts_failed": "earlier attempts that were not valid and were measured anew",
+        }.items()
+    ),
 ]
 
 # Columns that are medians over samples, and where in result.json a sample has the number.
@@ -226,12 +258,32 @@ _MEDIANS = {
     "net_tx_softirqs_per_request": ("server", "net_tx_softirqs_per_request"),
     "segments_out_per_request": ("server", "segments_out_per_request"),
     "empty_poll_share": ("server", "empty_poll_share"),
+    "rss_start_kib": ("server", "rss_start_kib"),
+    "rss_end_kib": ("server", "rss_end_kib"),
     "rss_peak_kib": ("server", "rss_peak_kib"),
+    "rss_peak_since_start_kib": ("server", "rss_peak_since_start_kib"),
     "client_busy_share": ("client", "busy_share"),
 }
-# The same for columns that are the greatest over samples.
-_GREATEST = {"other_busy_cpus_max": (None, "other_busy_cpus")}
-_SOURCES: dict[str, tuple[str | None, str]] = {**_MEDIANS, **_GREATEST}
+# The same for columns that are the greatest and the least over samples.
+_CPU_KINDS = ("os_cpu_us_per_request", "busy_us_per_request", "core_us_per_request")
+_GREATEST = {
+    "other_busy_cpus_max": (None, "other_busy_cpus"),
+    "rss_peak_kib_max": ("server", "rss_peak_kib"),
+    "rss_peak_since_start_kib_max": ("server", "rss_peak_since_start_kib"),
+    "server_other_busy_cpus_max": ("server", "other_busy_cpus"),
+    "client_other_busy_cpus_max": ("client", "other_busy_cpus"),
+    "runqueue_wait_us_max": ("server", "runqueue_wait_us"),
+    "migrations_max": ("server", "migrations"),
+    "steal_us_max": ("server", "steal_us"),
+    "runner_cpu_share_max": (None, "runner_cpu_share"),
+    **{f"{kind}_max": ("server", kind) for kind in _CPU_KINDS},
+}
+_LEAST = {
+    "rss_peak_kib_min": ("server", "rss_peak_kib"),
+    "rss_peak_since_start_kib_min": ("server", "rss_peak_since_start_kib"),
+    **{f"{kind}_min": ("server", kind) for kind in _CPU_KINDS},
+}
+_SOURCES: dict[str, tuple[str | None, str]] = {**_MEDIANS, **_GREATEST, **_LEAST}
 _PERCENTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999, "max": 1.0}
 
 
@@ -243,6 +295,7 @@ class Cell:
     settings: dict[str, Any]  # result.json's `cell`, without the reasons of unknown values
     levels: tuple[Any, ...] = ()  # the varied factors' values, in the order of Aggregate.factors
     samples: list[Sample] = field(default_factory=list)  # in execution order
+    attempts: list[Attempt] = field(default_factory=list)  # earlier ones; in no number
     values: dict[str, Value] = field(default_factory=dict)
     service: Histogram | None = None
     intended: Histogram | None = None
@@ -261,6 +314,15 @@ class Cell:
         """The merged service times of a cell with valid samples."""
         assert self.service is not None, f"{self.variant} has no valid sample"
         return self.service
+
+    @property
+    def peak_since(self) -> str | None:
+        """What rss_peak_kib is since; None where it is not known. A result that has both peaks says
+        the one since the server's start apart; earlier ones have that alone."""
+        if self.values["rss_peak_kib"].number is None:
+            return None
+        apart = self.values["rss_peak_since_start_kib"].number is not None
+        return "measurement start" if apart else "server start"
 
     @property
     def n(self) -> str:
@@ -291,24 +353,26 @@ class Aggregate:
 def aggregate(result: Result) -> Aggregate:
     """Groups, merges, compares."""
     cells = _grouped(result.samples)
-    factors = varied_factors(result.effective, cells)
+    factors = varied_factors(result.axes, cells)
     for cell in cells:
         cell.levels = tuple(cell.settings[name] for name in factors)
+    for attempt in result.attempts:
+        cell = next((cell for cell in cells if cell.variant == attempt.variant), None)
+        if cell is not None:
+            cell.attempts.append(attempt)
     _fill(cells)
     cells.sort(key=lambda cell: _place(cell, factors))
     return Aggregate(factors, cells, list(_comparisons(factors, cells)))
 
 
-def varied_factors(experiment: dict[str, Any], cells: list[Cell]) -> dict[str, list[Any]]:
-    """The experiment's factors that all cells name, with the levels seen, in the experiment's
+def varied_factors(axes: dict[str, list[Any]], cells: list[Cell]) -> dict[str, list[Any]]:
+    """The experiment's axes that all cells name, with the levels seen, in the experiment's
     order."""
-    declared = experiment.get("factors")
     factors = {}
-    for name, levels in (declared if isinstance(declared, dict) else {}).items():
+    for name, wanted in axes.items():
         if not all(name in cell.settings for cell in cells):
             continue
         seen = _distinct(cell.settings[name] for cell in cells)
-        wanted = levels if isinstance(levels, list) else []
         in_order = [level for level in wanted if level in seen]
         factors[name] = in_order + [level for level in seen if level not in wanted]
         if name == "bare":  # what the pipeline is measured against comes first
@@ -366,12 +430,14 @@ def _fill(cells: list[Cell]) -> None:
     """Computes all columns of all cells."""
     for cell in cells:
         cell.values = {column.name: Value(None, "no valid sample") for column in COLUMNS}
+        cell.values |= _counts(cell)
     for place, samples in _table(cells).groupby("cell"):
         cell = cells[int(place)]
-        cell.values = _rates(samples["rps"]) | _latencies(cell)
+        cell.values |= _rates(samples["rps"]) | _latencies(cell) | _own_percentiles(cell)
         medians = samples[list(_MEDIANS)].median(skipna=False)
         greatest = samples[list(_GREATEST)].max(skipna=False)
-        for name, number in (*medians.items(), *greatest.items()):
+        least = samples[list(_LEAST)].min(skipna=False)
+        for name, number in (*medians.items(), *greatest.items(), *least.items()):
             cell.values[name] = Value(number) if pd.notna(number) else _unknown(cell, name)
 
 
@@ -382,7 +448,45 @@ def _rates(rps: pd.Series) -> dict[str, Value]:
         "rps_min": Value(rps.min()),
         "rps_max": Value(rps.max()),
         "rps_cv": Value(spread, None if spread is not None else "one sample only"),
+        "rps_spread": Value((rps.max() - rps.min()) / rps.median()),
     }
+
+
+def _counts(cell: Cell) -> dict[str, Value]:
+    """What is counted over all samples, those that are not valid included."""
+    saturated = [(sample.raw.get("client") or {}).get("saturated") for sample in cell.valid]
+    known = all(isinstance(one, bool) for one in saturated)
+    return {
+        "requests_failed": _sum(cell, None, "failed"),
+        "answers_not_ok": _sum(cell, "server", "errors"),
+        "attempts_failed": Value(sum(attempt.failed for attempt in cell.attempts)),
+        "client_saturated": Value(sum(saturated)) if known else Value(None, "not recorded"),
+    }
+
+
+def _sum(cell: Cell, group: str | None, name: str) -> Value:
+    """Over all samples; unknown where one does not say."""
+    found = [sample.find(group, name) for sample in cell.samples]
+    reasons = [str(reason) for number, reason in found if number is None]
+    if reasons:
+        return Value(None, f"{reasons[0]} in {len(reasons)} of {len(found)} samples")
+    return Value(sum(number for number, _ in found if number is not None))
+
+
+def percentile_us(sample: Sample, key: str) -> float:
+    """"p50", "p99" or "p999" of one valid sample's own service times."""
+    assert sample.service is not None, f"{sample.sample_id} is not valid"
+    return sample.service.percentile_ns(_PERCENTILES[key]) / 1000
+
+
+def _own_percentiles(cell: Cell) -> dict[str, Value]:
+    """The samples' own percentiles, told by median, least and greatest; never averaged."""
+    values = {}
+    for key in ("p50", "p99", "p999"):
+        own = pd.Series([percentile_us(sample, key) for sample in cell.valid])
+        for of, number in (("median", own.median()), ("min", own.min()), ("max", own.max())):
+            values[f"sample_{key}_us_{of}"] = Value(number)
+    return values
 
 
 def _latencies(cell: Cell) -> dict[str, Value]:
@@ -420,6 +524,8 @@ def _comparisons(factors: dict[str, list[Any]], cells: list[Cell]) -> Iterator[C
     for cell in cells:
         by_levels.setdefault(cell.levels, []).append(cell)
     for place, (factor, levels) in enumerate(factors.items()):
+        if factor == "scenario":  # other work: more requests/s of it is neither better nor worse
+            continue
         others = [values for name, values in factors.items() if name != factor]
         for level, context in itertools.product(levels[1:], itertools.product(*others)):
             pair = [

@@ -1,6 +1,7 @@
 """The figures of a report, each with the number of samples on it.
 
-Stacks differ by colour and marker, delivery policies by line.
+Stacks differ by colour and marker, delivery policies by line; where there is one stack, variants
+take the colours.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ from analysis.labels import short
 from analysis.load import Result
 
 RATIO_ROWS_MAX = 40
+# More scenarios than this are read in tables.
+SCENARIOS_MAX = 12
+COLOURED = ("stack", "variant", "scenario")
 
 
 def draw_all(result: Result, found: Aggregate) -> list[Drawing]:
@@ -59,7 +63,7 @@ class Series:
     """Cells that differ in the x factor only, with their look."""
 
     label: str
-    stack: int  # place of its stack among the run's
+    colour: int  # place of its stack, or whatever colours tell apart, among the run's
     cells: list[Cell]
     look: dict[str, Any]
 
@@ -71,15 +75,22 @@ def _series(found: Aggregate, x_factor: str | None) -> list[Series]:
     for cell in found.cells:
         if cell.valid:
             groups.setdefault(tuple(cell.settings[name] for name in names), []).append(cell)
-    rest = list(dict.fromkeys(_without(names, "stack", levels) for levels in groups))
-    stacks = list(dict.fromkeys(_first(names, "stack", levels) for levels in groups))
+    by = _colour_factor(found)
+    rest = list(dict.fromkeys(_without(names, by, levels) for levels in groups))
+    colours = list(dict.fromkeys(_first(names, by, levels) for levels in groups))
     series = []
     for levels, cells in groups.items():
-        stack = stacks.index(_first(names, "stack", levels))
-        look = _look(stack, rest.index(_without(names, "stack", levels)))
+        colour = colours.index(_first(names, by, levels))
+        look = _look(colour, rest.index(_without(names, by, levels)))
         label = " ".join(short(name, level, found.factors[name]) for name, level in zip(names, levels))
-        series.append(Series(label or "all", stack, cells, look))
+        series.append(Series(label or "all", colour, cells, look))
     return series
+
+
+def _colour_factor(found: Aggregate) -> str:
+    """What colours tell apart: stacks; where they do not differ, variants, then scenarios."""
+    several = [name for name in COLOURED if len(found.factors.get(name, [])) > 1]
+    return several[0] if several else "stack"
 
 
 def _first(names: list[str], wanted: str, levels: tuple[Any, ...]) -> Any:
@@ -90,14 +101,14 @@ def _without(names: list[str], unwanted: str, levels: tuple[Any, ...]) -> tuple[
     return tuple(level for name, level in zip(names, levels) if name != unwanted)
 
 
-def _look(stack: int, rest: int) -> dict[str, Any]:
-    color = PALETTE[stack % len(PALETTE)]
+def _look(colour: int, rest: int) -> dict[str, Any]:
+    color = PALETTE[colour % len(PALETTE)]
     return {
         "color": color,
-        "marker": MARKERS[stack % len(MARKERS)],
+        "marker": MARKERS[colour % len(MARKERS)],
         "linestyle": LINES[rest % len(LINES)],
         "markerfacecolor": color if rest % 2 == 0 else PAPER,
-        "zorder": 3 - 0.1 * stack,
+        "zorder": 3 - 0.1 * colour,
     }
 
 
@@ -160,8 +171,12 @@ def _draw_rates(result: Result, found: Aggregate) -> Iterator[Drawing]:
 
 
 def _draw_latency(result: Result, found: Aggregate) -> Iterator[Drawing]:
-    """Latency by percentile, from merged histograms: one figure for each level of the x factor."""
-    factor = _x_factor(found)
+    """Latency by percentile, from merged histograms: one figure for each scenario, or each level of
+    the x factor where there are none."""
+    scenarios = found.factors.get("scenario", [])
+    factor = "scenario" if len(scenarios) > 1 else _x_factor(found)
+    if len(scenarios) > SCENARIOS_MAX:
+        return
     for level in found.factors[factor] if factor else [None]:
         cells = [cell for cell in found.cells if factor is None or cell.settings[factor] == level]
         if not any(cell.valid for cell in cells):
@@ -251,11 +266,11 @@ def _draw_writes(result: Result, found: Aggregate) -> Iterator[Drawing]:
 def _plot_writes(canvas: Canvas, series: Series, factor: str) -> None:
     """Earlier stacks are drawn wider, so that they show beneath a later one with the same
     counts."""
-    size = 1 + 0.8 * max(0, 1 - series.stack)
+    size = 1 + 0.8 * max(0, 1 - series.colour)
     look = series.look | {
         "linewidth": 1.4 * size,
         "markersize": 4 * size,
-        "zorder": 2 + 0.1 * series.stack,
+        "zorder": 2 + 0.1 * series.colour,
     }
     points = [
         (cell, cell.settings[factor], cell.known("responses_per_write"))
@@ -369,6 +384,8 @@ def _plot_ratio(canvas: Canvas, comparison: Comparison, y: int, color: str) -> N
 def _ratio_title(factor: str) -> str:
     if factor == "bare":
         return "What the pipeline reaches of the bare echo"
+    if factor == "variant":
+        return "Variants against the first"
     return f"What {factor.replace('_', ' ')} is worth"
 
 

@@ -10,22 +10,37 @@ from pathlib import Path
 from typing import Any
 
 MANIFEST = "manifest.json"
+SEAL = "manifest.sha256"
 
 
 def write_whole(path: Path, content: bytes) -> None:
     """Writes to a temporary name, syncs, renames: there is the old file or the new. Raises
     OSError."""
-    temporary = path.with_name(f"{path.name}.tmp{os.getpid()}")
+    write_together({path: content})
+
+
+def write_together(contents: dict[Path, bytes]) -> None:
+    """The same for files of one directory that must fit each other: all are on the disk before the
+    first is renamed, so only a stop between two renames can part them. Raises OSError."""
+    temporaries = {path.with_name(f"{path.name}.tmp{os.getpid()}"): path for path in contents}
     try:
-        with open(temporary, "wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(temporary, path)
+        for temporary, path in temporaries.items():
+            with open(temporary, "wb") as out:
+                out.write(contents[path])
+                out.flush()
+                os.fsync(out.fileno())
+        for temporary, path in temporaries.items():
+            os.replace(temporary, path)
     except BaseException:  # a signal too must not leave half a file behind
-        temporary.unlink(missing_ok=True)
+        for temporary in temporaries:
+            temporary.unlink(missing_ok=True)
         raise
-    sync_directory(path.parent)
+    sync_directory(next(iter(contents)).parent)
+
+
+def seal_of(digest: str) -> str:
+    """The one line of manifest.sha256, which `sha256sum -c` reads."""
+    return f"{digest}  {MANIFEST}\n"
 
 
 def sync_directory(path: Path) -> None:

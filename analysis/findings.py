@@ -18,6 +18,8 @@ DRIFT_P = 0.01
 DRIFT_HINT_P = 0.05
 # A sample in which other processes took more than this many CPUs' worth of time is named.
 OTHER_CPUS_MAX = 0.1
+# A runner that took more than this share of a CPU in a measured window is named.
+RUNNER_SHARE_MAX = 0.01
 # Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
 WINDOW_MIN_S = 1.0
 SAMPLES_MIN = 3
@@ -67,8 +69,9 @@ def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
     """Everything that speaks against the run, the worst first."""
     found = [
         *_validity(result),
-        *_build(result.build),
+        *_builds(result.build),
         *_host(result),
+        *_course(result),
         *_client(result.valid),
         *_others(result.valid),
         *_window(result.valid),
@@ -107,7 +110,8 @@ def _validity(result: Result) -> list[Caveat]:
     return []
 
 
-def _build(build: dict[str, Any] | None) -> list[Caveat]:
+def _builds(build: dict[str, Any] | None) -> list[Caveat]:
+    """The runner's own build, then each variant's, by name."""
     if build is None:
         return [
             Caveat(
@@ -115,6 +119,15 @@ def _build(build: dict[str, Any] | None) -> list[Caveat]:
                 "build.json is missing: neither commit nor compiler flags are known",
             )
         ]
+    found = _build(build)
+    variants = build.get("variants")
+    for name, own in (variants if isinstance(variants, dict) else {}).items():
+        if isinstance(own, dict):
+            found += [Caveat(one.what, f"variant {name}: {one.detail}") for one in _build(own)]
+    return found
+
+
+def _build(build: dict[str, Any]) -> list[Caveat]:
     found = []
     kind = str(build.get("build_type") or "")
     if kind.startswith("debug") and kind != "debugoptimized":
@@ -154,7 +167,63 @@ def _host(result: Result) -> list[Caveat]:
             or "too few cores to keep one for the operating system"
         )
         found.append(Caveat("degraded host", text))
+    virtualization = (result.host or {}).get("virtualization")
+    if isinstance(virtualization, dict) and virtualization.get("hypervisor"):
+        text = "what its hypervisor does, and who else uses its CPUs, is not seen from inside"
+        found.append(Caveat("virtual machine", text))
     return found
+
+
+def _course(result: Result) -> list[Caveat]:
+    """What went otherwise than planned while the run lasted."""
+    found = []
+    busy = result.plan.get("busy_at_start")
+    if isinstance(busy, dict) and busy.get("disturbed"):
+        found.append(Caveat("busy at the start", f"others used {busy_words(busy)}"))
+    unlike = [when for when in ("before", "after") if unlike_answers(result.parity, when)]
+    if unlike:
+        where = " and ".join(f"{when} the run" for when in unlike)
+        found.append(
+            Caveat("unlike answers", f"the same request had different answers {where}; see below")
+        )
+    changed = [str(fact["fact"]) for fact in result.drift or [] if fact.get("matters") is True]
+    if changed:
+        text = f"{_some(changed)} changed while the run lasted; see below"
+        found.append(Caveat("drifting host", text))
+    shares = [sample.find(None, "runner_cpu_share")[0] or 0 for sample in result.valid]
+    over = [share for share in shares if share > RUNNER_SHARE_MAX]
+    if over:
+        text = (
+            f"in {len(over)} of {count(len(shares), 'valid sample')} the runner itself took more"
+            f" than {RUNNER_SHARE_MAX:.0%} of a CPU, {max(over):.1%} at most"
+        )
+        found.append(Caveat("busy runner", text))
+    if result.attempts:
+        text = (
+            f"{count(len(result.attempts), 'earlier attempt')} kept in attempts/, in no number:"
+            " what was not valid was measured anew, at another time than its neighbours"
+        )
+        found.append(Caveat("measured anew", text))
+    return found
+
+
+def busy_words(busy: dict[str, Any]) -> str:
+    """E.g. "1.02 CPUs (python3 1.00)"."""
+    who = busy.get("who")
+    names = [
+        f"{one.get('name')} {one['cpus']:.2f}"
+        for one in (who if isinstance(who, list) else [])
+        if isinstance(one, dict) and isinstance(one.get("cpus"), (int, float))
+    ]
+    cpus = busy.get("cpus")
+    size = f"{cpus:.2f}" if isinstance(cpus, (int, float)) else f"n/a ({busy.get('cpus_reason')})"
+    return f"{size} CPUs" + (f" ({', '.join(names)})" if names else "")
+
+
+def unlike_answers(parity: dict[str, Any] | None, when: str) -> bool:
+    """Whether the check at that time found that answers differ."""
+    found = (parity or {}).get(when)
+    return isinstance(found, dict) and found.get("equal") is False
 
 
 def _client(valid: list[Sample]) -> list[Caveat]:
@@ -374,6 +443,7 @@ def _place(factor: str, level: str) -> str:
         "depth": "at {}",
         "delivery": "with {} delivery",
         "bare": "of {}",
+        "scenario": "in {}",
     }
     return forms.get(factor, "with {}").format(level)
 

@@ -4,7 +4,8 @@ more than these carry.
 The question is about the factors in the order in which the experiment lists them: the first
 sentence is of the first that varies, the second of the next; where one alone varies, the second
 says how sure the first is. Where the bare echo is a level, the question is what share of it
-the pipeline reaches, and the first sentence is of that alone.
+the pipeline reaches, and the first sentence is of that alone. Where variants are compared, both
+sentences are of them: what the intervals tell, and where the gate holds.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from analysis import variants, verdict
 from analysis.aggregate import Aggregate, Comparison
 from analysis.findings import capital, context_of, count, describe, interval_of, percent, times
 from analysis.load import Result
@@ -26,6 +28,9 @@ def headline(result: Result, found: Aggregate) -> list[str]:
         by_factor.setdefault(comparison.factor, []).append(comparison)
     if "bare" in by_factor:
         texts = [_share(by_factor["bare"])]
+    elif "variant" in by_factor:
+        rows = verdict.verdict(variants.pairs(found), verdict.place_noun(found))
+        texts = [_of_factor(by_factor["variant"], found.factors["variant"]), "; ".join(rows)]
     else:
         texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]
     if not texts:

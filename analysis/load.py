@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
@@ -20,7 +21,14 @@ LOAD_SCHEMA = "weir.load/1"
 EXPERIMENT_SCHEMA = "weir.experiment/1"
 
 # What the report itself writes: rewritten each time, so never a reason to refuse.
-OWN_OUTPUTS = ("aggregate.csv", "aggregate.txt", "report.md", "report.html", "figures/")
+OWN_OUTPUTS = (
+    "aggregate.csv",
+    "aggregate.txt",
+    "variants.csv",
+    "report.md",
+    "report.html",
+    "figures/",
+)
 
 
 class Refusal(Exception):
@@ -63,6 +71,21 @@ class Sample:
 
 
 @dataclass(frozen=True)
+class Attempt:
+    """An earlier attempt at a sample, which was then measured anew: kept, in no number."""
+
+    folder: str  # beneath attempts/
+    variant: str
+    reasons: list[str]
+    raw: dict[str, Any]  # its result.json; empty where it left none
+
+    @property
+    def failed(self) -> bool:
+        """Whether it has a result, one that is not valid."""
+        return self.raw.get("valid") is False
+
+
+@dataclass(frozen=True)
 class Result:
     """A whole result directory; samples in execution order."""
 
@@ -75,6 +98,11 @@ class Result:
     samples: list[Sample]
     manifest: dict[str, Any] | None
     ceiling: str | None = None  # the table of shares of a ceiling
+    drift: list[dict[str, Any]] | None = None  # {fact, before, after}; None where nobody looked
+    parity: dict[str, Any] | None = None
+    hosts: dict[str, Any] | None = None
+    attempts: list[Attempt] = field(default_factory=list)
+    sealed: bool = False  # whether manifest.sha256 vouches for the manifest
     hashes: dict[str, dict[str, Any]] = field(
         default_factory=dict
     )  # path to {sha256, bytes}, inputs only
@@ -84,6 +112,30 @@ class Result:
         """The experiment as it ran, overrides included."""
         ran = self.plan.get("effective")
         return ran if isinstance(ran, dict) else self.experiment
+
+    @property
+    def axes(self) -> dict[str, list[Any]]:
+        """What the experiment varies, in its order: factors, then scenarios, then variants, the
+        latter two with their names as levels."""
+        factors = self.effective.get("factors")
+        axes = {
+            name: levels if isinstance(levels, list) else []
+            for name, levels in (factors if isinstance(factors, dict) else {}).items()
+        }
+        for axis in ("scenario", "variant"):
+            levels = list(self.levels_of(axis))
+            # Scenarios of a profile are named by the cells alone.
+            if levels or any(axis in sample.cell for sample in self.samples):
+                axes[axis] = levels
+        return axes
+
+    def levels_of(self, axis: str) -> dict[str, dict[str, Any]]:
+        """Each scenario's or variant's own object, by name; empty where there is no such axis."""
+        named = self.effective.get(f"{axis}s")
+        return {
+            name: level if isinstance(level, dict) else {}
+            for name, level in (named if isinstance(named, dict) else {}).items()
+        }
 
     @property
     def valid(self) -> list[Sample]:
@@ -98,6 +150,7 @@ def load_result(path: Path) -> Result:
     if path.resolve().name.endswith(".partial"):
         raise Refusal(path, "is not a complete run; INCOMPLETE.txt in it may say why")
     experiment = _read_object(path / "experiment.json", EXPERIMENT_SCHEMA)
+    sealed = _check_seal(path)
     manifest = _read_optional(path / files.MANIFEST)
     hashes = _check_manifest(path, manifest)
     plan = _read_object(path / "plan.json")
@@ -115,6 +168,11 @@ def load_result(path: Path) -> Result:
         manifest=manifest,
         ceiling=_read_text(path / "ceiling.txt") if (path / "ceiling.txt").exists() else None,
         hashes=hashes,
+        drift=_read_drift(path / "drift.json"),
+        parity=_read_optional(path / "parity.json"),
+        hosts=_read_optional(path / "hosts.json"),
+        attempts=_read_attempts(path / "attempts"),
+        sealed=sealed,
     )
 
 
@@ -185,6 +243,65 @@ def _check_schema(table: dict[str, Any], schema: str, where: Path | str) -> None
 
 def _read_optional(path: Path) -> dict[str, Any] | None:
     return _read_object(path) if path.exists() else None
+
+
+def _check_seal(path: Path) -> bool:
+    """Whether there is a manifest.sha256; it must then name the manifest that is there."""
+    seal = path / files.SEAL
+    if not seal.exists():
+        return False
+    try:
+        digest = files.sha256_of(path / files.MANIFEST)
+    except FileNotFoundError:
+        raise Refusal(path / files.MANIFEST, f"is missing, though {files.SEAL} names it") from None
+    except OSError as error:
+        raise Refusal(path / files.MANIFEST, f"cannot be read: {error.strerror}") from None
+    if _read_text(seal) != files.seal_of(digest):
+        raise Refusal(
+            path / files.MANIFEST,
+            f"is not the file that {files.SEAL} names; one of them was edited",
+        )
+    return True
+
+
+def _read_drift(path: Path) -> list[dict[str, Any]] | None:
+    """The facts that changed while the run lasted: a list, by itself or as `drift` of an object."""
+    if not path.exists():
+        return None
+    table = parse_json(_read_text(path), path)
+    facts = table.get("drift") if isinstance(table, dict) else table
+    if not isinstance(facts, list) or not all(
+        isinstance(fact, dict) and isinstance(fact.get("fact"), str) for fact in facts
+    ):
+        raise Refusal(path, "is not a list of {fact, before, after}")
+    return facts
+
+
+def _read_attempts(root: Path) -> list[Attempt]:
+    """Every earlier attempt at a sample, by its folder's name: <sample's folder>.N. What is beside
+    them (resume.N) is the directory's own earlier files."""
+    if not root.is_dir():
+        return []
+    folders = (folder for folder in sorted(root.iterdir()) if folder.is_dir())
+    return [_read_attempt(folder) for folder in folders if _OF_SAMPLE.match(folder.name)]
+
+
+_OF_SAMPLE = re.compile(r"s\d+-.+\.\d+$")
+
+
+def _read_attempt(folder: Path) -> Attempt:
+    source = folder / "result.json"
+    named = folder.name.partition("-")[2].rpartition(".")[0]
+    if not source.exists():
+        return Attempt(folder.name, named, ["it was given up before it had a result"], {})
+    raw = _read_object(source, SAMPLE_SCHEMA)
+    reasons = raw.get("invalid_reasons")
+    return Attempt(
+        folder.name,
+        str(raw.get("variant", named)),
+        [str(reason) for reason in reasons] if isinstance(reasons, list) else [],
+        raw,
+    )
 
 
 def _check_manifest(path: Path, manifest: dict[str, Any] | None) -> dict[str, dict[str, Any]]:

@@ -38,13 +38,11 @@ LATER = ("client_stack", "client_wait", "bare")
 def method(result: Result) -> list[str]:
     """How the samples were taken, from the experiment and from the samples themselves."""
     return [
-        (
-            f"Order: {_order(result)}, every cell {_runs(_planned(result, 'runs'))}. Every "
-            "sample starts its own server, waits for its ready line, warms up on it, and measures."
-        ),
-        f"Fixed, as it was in effect: {_fixed(result)}.",
+        order_line(result),
+        fixed(result),
+        *scenarios(result),
         "Server counters are differences of two snapshots at the measured window's ends.",
-        f"Pins: {_pins(result.samples)}.",
+        f"Pins: {pins(result.samples)}.",
         (
             "The load is closed loop: a connection keeps as many requests outstanding as its depth "
             "says, so a slow server is asked less. Every request is in the histograms; every "
@@ -53,38 +51,82 @@ def method(result: Result) -> list[str]:
     ]
 
 
-def _planned(result: Result, name: str) -> Any:
+def order_line(result: Result) -> str:
+    """In which order, how often, and what a sample is."""
+    return (
+        f"Order: {_order(result)}, every cell {_runs(planned(result, 'runs'))}. Every "
+        "sample starts its own server, waits for its ready line, warms up on it, and measures."
+    )
+
+
+def planned(result: Result, name: str) -> Any:
     """As the plan was made, defaults included; else as the experiment says; else None."""
     return result.plan.get(name, result.effective.get(name))
 
 
 def _order(result: Result) -> str:
     """The order's name; with its seed where one makes a difference."""
-    order = _planned(result, "order")
-    if order == "shuffle":
-        return f"shuffle with seed {_planned(result, 'seed')}"
+    order = planned(result, "order")
+    if order in ("shuffle", "random"):
+        return f"{order} with seed {planned(result, 'seed')}"
     return "n/a (not stated)" if order is None else str(order)
 
 
-def _fixed(result: Result) -> str:
-    """All that no factor varies, with its effective values."""
-    varied = result.effective.get("factors")
-    names = [name for name in SETTINGS if not isinstance(varied, dict) or name not in varied]
+def scenarios(result: Result) -> list[str]:
+    """What each scenario is: its settings, and those that another sets, as they were in effect."""
+    cells = {
+        sample.cell["scenario"]: sample.cell
+        for sample in sorted(result.samples, key=lambda sample: sample.valid)
+        if "scenario" in sample.cell
+    }
+    names = _of_scenarios(result)
+    order = list(dict.fromkeys([*result.levels_of("scenario"), *cells]))
+    return [
+        f"Scenario {scenario}: "
+        + (", ".join(f"{name} {_setting(cell, name)}" for name in names if name in cell) or "n/a")
+        + "."
+        for scenario, cell in ((scenario, cells.get(scenario, {})) for scenario in order)
+    ]
+
+
+def _of_scenarios(result: Result) -> list[str]:
+    """Settings that a scenario sets, and those in which scenarios came to differ otherwise."""
+    named = [settings for settings in result.levels_of("scenario").values()]
+    seen: dict[str, set[str]] = {}
+    for sample in result.samples:
+        if not named and "scenario" in sample.cell:
+            for name in SETTINGS:
+                if name in sample.cell:
+                    seen.setdefault(name, set()).add(_setting(sample.cell, name))
+    return [
+        name
+        for name in SETTINGS
+        if any(name in settings for settings in named) or len(seen.get(name, ())) > 1
+    ]
+
+
+def fixed(result: Result) -> str:
+    """All that nothing varies, with its effective values."""
+    varied = set(result.axes) | set(_of_scenarios(result))
+    for variant in result.levels_of("variant").values():
+        settings = variant.get("set")
+        varied.update(settings if isinstance(settings, dict) else {})
+    names = [name for name in SETTINGS if name not in varied]
     samples = result.valid or result.samples
     names = [name for name in names if name not in LATER or _knows(samples, name)]
     settings = [f"{_titled(name)}: {_by_stack(samples, name)}" for name in names]
-    times = [f"warm-up: {_time(result, 'warmup')}", f"duration: {_time(result, 'duration')}"]
-    return "; ".join(settings + times)
+    times = [f"warm-up: {time_of(result, 'warmup')}", f"duration: {time_of(result, 'duration')}"]
+    return f"Fixed, as it was in effect: {'; '.join(settings + times)}."
 
 
 def _knows(samples: list[Sample], name: str) -> bool:
     return any(name in sample.cell for sample in samples)
 
 
-def _time(result: Result, name: str) -> str:
+def time_of(result: Result, name: str) -> str:
     """As the plan told the client, default or not; else as the experiment says. With its unit."""
-    planned = result.plan.get("samples")
-    for sample in planned if isinstance(planned, list) else []:
+    samples = result.plan.get("samples")
+    for sample in samples if isinstance(samples, list) else []:
         told = sample.get("client_argv") if isinstance(sample, dict) else None
         if isinstance(told, list) and f"--{name}" in told[:-1]:
             return str(told[told.index(f"--{name}") + 1])
@@ -104,12 +146,13 @@ def _runs(runs: Any) -> str:
     )
 
 
-def _pins(samples: list[Sample]) -> str:
+def pins(samples: list[Sample]) -> str:
+    """Which CPUs either side had."""
     seen = []
     for sample in samples:
-        pins = sample.raw.get("pins") or {}
+        held = sample.raw.get("pins") or {}
         text = " and ".join(
-            f"{side} on CPU {_cpus(pins.get(f'{side}_cpus'))}" for side in ("server", "client")
+            f"{side} on CPU {_cpus(held.get(f'{side}_cpus'))}" for side in ("server", "client")
         )
         if text not in seen:
             seen.append(text)
@@ -142,16 +185,22 @@ def _setting(cell: dict[str, Any], name: str) -> str:
     value = cell.get(name)
     if value is None:
         return f"n/a ({cell.get(f'{name}_reason', 'not recorded')})"
+    return plain(value)
+
+
+def plain(value: Any) -> str:
+    """A known setting's value as people read it."""
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
 def limits(result: Result) -> list[str]:
     """What the numbers do not show."""
     stacks = sorted({str(sample.cell.get("stack", "")) for sample in result.samples})
+    where = "host" if result.hosts is None else "set of machines"
     found = [
         (
-            "One host, one day. The intervals speak of this host between its first and last sample,"
-            " not of other hosts, kernels or compilers."
+            f"One {where}, one day. The intervals speak of this {where} between its first and last"
+            " sample, not of other hosts, kernels or compilers."
         ),
         (
             "Closed loop: no claim about latency under an offered load. The percentiles are those"
@@ -163,7 +212,7 @@ def limits(result: Result) -> list[str]:
         ),
     ]
     links = sorted({_link(stack) for stack in stacks if "@" in stack})
-    if links and "pci" not in links:
+    if links and not {"pci", "network"} & set(links):
         found.append(
             f"No wire and no NIC ({' and '.join(links)} only): device interrupts, PCIe, offloads, "
             "loss and propagation are all absent."
@@ -192,7 +241,10 @@ def _link(stack: str) -> str:
 
 def command(result: Result) -> str:
     """What runs the same experiment again, from the project's root."""
-    overrides = "".join(f" --set {shlex.quote(text)}" for text in _overrides(result))
+    overrides = "".join(
+        [f" --set {shlex.quote(text)}" for text in _overrides(result)]
+        + [f" --variant {shlex.quote(text)}" for text in _commits(result)]
+    )
     return f"./weir run {shlex.quote(_place(result.path.resolve()))}{overrides}"
 
 
@@ -210,8 +262,19 @@ def _overrides(result: Result) -> list[str]:
         for name, value in (after if isinstance(after, dict) else {}).items():
             if not isinstance(before, dict) or before.get(name) != value:
                 changed.append(_override(name, value[0] if part == "factors" else value))
-    plain = [name for name in ran if name not in ("factors", "fixed")]
-    return changed + [_override(name, ran[name]) for name in plain if asked.get(name) != ran[name]]
+    apart = ("factors", "fixed", "scenarios", "variants", "profiles")
+    others = [name for name in ran if name not in apart]
+    return changed + [_override(name, ran[name]) for name in others if asked.get(name) != ran[name]]
+
+
+def _commits(result: Result) -> list[str]:
+    """NAME=COMMIT for each variant that was named on the command line."""
+    asked = result.experiment.get("variants")
+    return [
+        f"{name}={variant['commit']}"
+        for name, variant in result.levels_of("variant").items()
+        if "commit" in variant and (not isinstance(asked, dict) or asked.get(name) != variant)
+    ]
 
 
 def _override(name: str, value: Any) -> str:

@@ -10,8 +10,10 @@ from typing import Any
 
 import jinja2
 
-from analysis import findings, headline, inline, method
+from analysis import blocks, course, findings, headline, inline, method, verdict
 from analysis.aggregate import COLUMNS, Aggregate, Cell, Column, Value
+from analysis.blocks import Table
+from analysis.facts import flat
 from analysis.canvas import Drawing
 from analysis.load import Result
 
@@ -25,8 +27,11 @@ def csv_bytes(found: Aggregate) -> bytes:
     settings = _setting_names(found)
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
+    # `variant` was the cell's name before there was an axis of that name, and stays so.
+    titles = ["variant_level" if name == "variant" else name for name in settings]
+    columns = [column.name for column in COLUMNS]
     writer.writerow(
-        ["variant", *settings, "n_valid", "n", *(column.name for column in COLUMNS), "missing"]
+        ["variant", *titles, "n_valid", "n", *columns, "rss_peak_since", "missing"]
     )
     for cell in found.cells:
         missing = "; ".join(
@@ -41,6 +46,7 @@ def csv_bytes(found: Aggregate) -> bytes:
                 len(cell.valid),
                 len(cell.samples),
                 *(_number(cell.values[column.name]) for column in COLUMNS),
+                cell.peak_since or "",
                 missing,
             ]
         )
@@ -81,15 +87,7 @@ def aligned(found: Aggregate, columns: list[Column]) -> str:
         ]
         for cell in found.cells
     ]
-    left = len(found.factors)
-    widths = [max(map(len, column)) for column in zip(titles, *rows)]
-    lines = [
-        "  ".join(
-            text.ljust(width) if place < left else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths))
-        ).rstrip()
-        for row in (titles, ["-" * width for width in widths], *rows)
-    ]
+    lines = blocks.aligned(Table(titles, rows, len(found.factors)))
     return (
         "\n".join(lines + [f"[{place}] {note}" for place, note in enumerate(notes, start=1)]) + "\n"
     )
@@ -110,7 +108,8 @@ def _noted(column: Column, value: Value, notes: list[str]) -> str:
 
 
 def text_bytes(result: Result, found: Aggregate) -> bytes:
-    """aggregate.txt: what speaks against the run, the table, what the columns are."""
+    """aggregate.txt: what speaks against the run, the variants side by side, how the run went, the
+    table, what the columns are."""
     head = [f"{title(result)}", ""]
     head += [
         f"! {caveat.what}: {caveat.detail}"
@@ -120,6 +119,10 @@ def text_bytes(result: Result, found: Aggregate) -> bytes:
         [
             *head,
             *headline.headline(result, found),
+            "",
+            *blocks.as_text(verdict.blocks(result, found)),
+            *blocks.as_text(course.blocks(result, found)),
+            "Cells:",
             "",
             aligned(found, SHOWN),
             "n: valid samples of all; a sample is one server's boot",
@@ -179,6 +182,8 @@ def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[
         "basis": findings.basis(found),
         "findings": _findings(found),
         "multiplicity": findings.multiplicity(found),
+        "variants": verdict.blocks(result, found),
+        "course": course.blocks(result, found),
         "factors": list(found.factors),
         "columns": SHOWN,
         "kernel": KERNEL,
@@ -225,36 +230,13 @@ def _facts(result: Result) -> dict[str, list[tuple[str, str]]]:
         "Host after, where it differs (host-after.json)": _changed(result),
         "Build (build.json)": result.build,
     }
-    return {name: list(_flat(table or {})) for name, table in tables.items()}
+    if result.hosts is not None:
+        tables["Machines (hosts.json)"] = result.hosts
+    return {name: flat(table or {}) for name, table in tables.items()}
 
 
 def _changed(result: Result) -> dict[str, Any]:
-    before = dict(_flat(result.host or {}))
+    before = dict(flat(result.host or {}))
     return {
-        name: value for name, value in _flat(result.host_after or {}) if before.get(name) != value
+        name: value for name, value in flat(result.host_after or {}) if before.get(name) != value
     }
-
-
-def _flat(value: Any, name: str = "") -> list[tuple[str, str]]:
-    """Leaves of nested objects; a list of plain values is one leaf, a null takes its reason
-    along."""
-    if isinstance(value, dict):
-        return [leaf for key in value for leaf in _flat_member(value, key, name)]
-    if isinstance(value, list) and any(isinstance(inner, (dict, list)) for inner in value):
-        return [leaf for at, inner in enumerate(value) for leaf in _flat(inner, f"{name}.{at}")]
-    if isinstance(value, list):
-        return [(name, ", ".join(map(_word, value)))]
-    return [(name, _word(value))]
-
-
-def _flat_member(table: dict[str, Any], key: str, name: str) -> list[tuple[str, str]]:
-    path = f"{name}.{key}" if name else key
-    if key.endswith("_reason") and key.removesuffix("_reason") in table:
-        return []
-    if table[key] is None and f"{key}_reason" in table:
-        return [(path, na(Value(None, str(table[f"{key}_reason"]))))]
-    return _flat(table[key], path)
-
-
-def _word(value: Any) -> str:
-    return "n/a" if value is None else str(value).lower() if isinstance(value, bool) else str(value)

@@ -6,11 +6,12 @@ Exit: 0 written; 3 written, but no sample is valid; 4 refused or not writable.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import signal
 import sys
 from pathlib import Path
 
-from analysis import figures, files, render
+from analysis import figures, files, pairs_csv, render
 from analysis.aggregate import Aggregate, aggregate
 from analysis.headline import headline
 from analysis.load import Refusal, Result, load_result
@@ -26,6 +27,9 @@ def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
         "aggregate.csv": render.csv_bytes(found),
         "aggregate.txt": render.text_bytes(result, found),
     }
+    compared = pairs_csv.csv_bytes(result, found)
+    if compared is not None:
+        made["variants.csv"] = compared
     for drawing in drawings:
         made[f"figures/{drawing.name}.svg"] = drawing.svg
         made[f"figures/{drawing.name}.png"] = drawing.png
@@ -39,8 +43,14 @@ def write(result: Result, made: dict[str, bytes]) -> None:
     (result.path / "figures").mkdir(exist_ok=True)
     for name, content in made.items():
         files.write_whole(result.path / name, content)
-    if result.manifest is not None:
-        files.write_whole(result.path / files.MANIFEST, files.manifest_with(result.manifest, made))
+    if result.manifest is None:
+        return
+    manifest = files.manifest_with(result.manifest, made)
+    listing = {result.path / files.MANIFEST: manifest}
+    if result.sealed:
+        digest = hashlib.sha256(manifest).hexdigest()
+        listing[result.path / files.SEAL] = files.seal_of(digest).encode()
+    files.write_together(listing)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -5,13 +5,27 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static_assert(COMMAND_INPUT_BYTES <= 4096, "a pipe holds the input while nobody reads it yet");
+
+enum { STOP_MS = 10 * 1000 }; /* how long one that is asked to end may take */
+
+/* What a program's standard streams are. */
+struct ends {
+	int in, out, err;
+	bool leads_group; /* of processes; no signal is blocked in it */
+};
 
 static void close_pair(const int fds[2])
 {
@@ -37,19 +51,93 @@ static int hold(const char *input)
 	return code;
 }
 
-/* Starts it with these as stdin and stderr; its process id or a negative errno. */
-static pid_t start(const char *const *argv, int in, int err)
+/* Ends as the program did. */
+static _Noreturn void end_like(int status)
 {
-	posix_spawn_file_actions_t actions;
+	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+}
+
+/*
+ * Stays at the head of a group of processes, so that all of it ends if the one that wanted the work
+ * is killed: the program alone might leave what it has started. Returns in a new process, which
+ * becomes the program.
+ */
+static void lead_group(int report)
+{
+	sigset_t awaited, none;
+	int got = 0, status = 0;
 	pid_t pid;
+
+	sigemptyset(&none);
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGTERM);
+	sigaddset(&awaited, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &awaited, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	pid = fork();
+	if (pid == 0) {
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		return;
+	}
+	close(report);
+	signal(SIGINT, SIG_IGN); /* is for the program, whose end is awaited */
+	while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
+		sigwait(&awaited, &got);
+		if (got != SIGTERM)
+			continue;
+		signal(SIGTERM, SIG_IGN);
+		kill(0, SIGTERM);
+		sigtimedwait(&awaited, NULL, &(struct timespec){.tv_sec = STOP_MS / 1000});
+		kill(0, SIGKILL); /* itself as well */
+	}
+	if (pid < 0)
+		_exit(126);
+	end_like(status);
+}
+
+/* What the child does between fork and exec; tells the parent through `report` why it could not. */
+static _Noreturn void become(const struct command *command, const struct ends *ends, pid_t parent,
+			     int report)
+{
 	int code;
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
-	code = posix_spawnp(&pid, argv[0], &actions, NULL, (char *const *)argv, environ);
-	posix_spawn_file_actions_destroy(&actions);
+	if (ends->leads_group)
+		setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(127);
+	if (ends->leads_group)
+		lead_group(report);
+	signal(SIGPIPE, SIG_DFL);
+	dup2(ends->in, STDIN_FILENO);
+	dup2(ends->out, STDOUT_FILENO);
+	dup2(ends->err, STDERR_FILENO);
+	if (!command->folder || chdir(command->folder) == 0)
+		execvpe(command->argv[0], (char *const *)command->argv,
+			command->env ? command->env : environ);
+	code = errno;
+	if (write(report, &code, sizeof(code)) != sizeof(code))
+		_exit(126);
+	_exit(127);
+}
+
+/* Starts it with these ends; its process id or a negative errno. */
+static pid_t start(const struct command *command, const struct ends *ends)
+{
+	pid_t parent = getpid(), pid;
+	int report[2], code = 0;
+
+	if (pipe2(report, O_CLOEXEC) < 0)
+		return -errno;
+	pid = fork();
+	if (pid == 0)
+		become(command, ends, parent, report[1]);
+	code = pid < 0 ? errno : 0;
+	close(report[1]);
+	/* ends without a word as soon as the program runs */
+	if (pid > 0 && read(report[0], &code, sizeof(code)) == sizeof(code))
+		waitpid(pid, NULL, 0);
+	close(report[0]);
 	return code ? -code : pid;
 }
 
@@ -109,14 +197,15 @@ static int await(pid_t pid, int *status_out)
 	return 0;
 }
 
-static int run_with(const char *const *argv, int in, char said[COMMAND_SAID_BYTES])
+/* Runs it to its end; what it says on stderr is kept. */
+static int run_with(const struct command *command, int in, int out, char said[COMMAND_SAID_BYTES])
 {
 	int err[2], status = 0, code;
 	pid_t pid;
 
 	if (pipe2(err, O_CLOEXEC) < 0)
 		return -errno;
-	pid = start(argv, in, err[1]);
+	pid = start(command, &(struct ends){in, out, err[1], false});
 	if (pid < 0) {
 		close_pair(err);
 		return pid;
@@ -128,16 +217,126 @@ static int run_with(const char *const *argv, int in, char said[COMMAND_SAID_BYTE
 	return code < 0 ? code : judge(status, said);
 }
 
+/* Puts the reason into words where the program had none. */
+static int explain(int code, char said[COMMAND_SAID_BYTES])
+{
+	if (code < 0 && code != -EIO)
+		snprintf(said, COMMAND_SAID_BYTES, "%s", strerror(-code));
+	return code;
+}
+
+/* Runs it with nothing to read. */
+static int run_into(const struct command *command, int out, char said[COMMAND_SAID_BYTES])
+{
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), code;
+
+	said[0] = '\0';
+	if (in < 0)
+		return explain(-errno, said);
+	code = run_with(command, in, out, said);
+	close(in);
+	return explain(code, said);
+}
+
 int command_run(const char *const *argv, const char *input, char said_out[COMMAND_SAID_BYTES])
 {
-	int in = hold(input), code = in;
+	const struct command command = {.argv = argv};
+	int in = hold(input), code = in, out = -1;
 
 	said_out[0] = '\0';
 	if (in >= 0) {
-		code = run_with(argv, in, said_out);
+		out = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		code = out < 0 ? -errno : run_with(&command, in, out, said_out);
 		close(in);
 	}
-	if (code < 0 && code != -EIO)
-		snprintf(said_out, COMMAND_SAID_BYTES, "%s", strerror(-code));
+	if (out >= 0)
+		close(out);
+	return explain(code, said_out);
+}
+
+/* Takes what was written to the file; -EFBIG if there is no room for it. */
+static int take(int fd, char *output, size_t room)
+{
+	ssize_t got = pread(fd, output, room, 0);
+
+	if (got < 0)
+		return -errno;
+	if ((size_t)got == room)
+		return -EFBIG;
+	output[got] = '\0';
+	return 0;
+}
+
+int command_read(const struct command *command, char *output, size_t room,
+		 char said_out[COMMAND_SAID_BYTES])
+{
+	int fd = memfd_create("command", MFD_CLOEXEC), code;
+
+	output[0] = '\0';
+	if (fd < 0)
+		return explain(-errno, said_out);
+	code = run_into(command, fd, said_out);
+	if (code == 0)
+		code = explain(take(fd, output, room), said_out);
+	if (code < 0)
+		output[0] = '\0';
+	close(fd);
 	return code;
+}
+
+int command_write(const struct command *command, const char *path,
+		  char said_out[COMMAND_SAID_BYTES])
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666), code;
+
+	if (fd < 0)
+		return explain(-errno, said_out);
+	code = run_into(command, fd, said_out);
+	close(fd);
+	return code;
+}
+
+/* Whether it ended within the time; -1 waits for as long as it takes, or for a word to stop. */
+static bool ends_within(int pidfd, int stop_fd, int timeout_ms)
+{
+	struct pollfd fds[] = {{.fd = pidfd, .events = POLLIN}, {.fd = stop_fd, .events = POLLIN}};
+
+	while (poll(fds, 2, timeout_ms) < 0 && errno == EINTR)
+		;
+	return fds[0].revents != 0;
+}
+
+/* Waits for the leader of a group; -EINTR if it had to be stopped. */
+static int attend(pid_t pid, int stop_fd, int *status_out)
+{
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), code = 0, awaited;
+
+	if (pidfd >= 0 && !ends_within(pidfd, stop_fd, -1)) {
+		code = -EINTR;
+		kill(-pid, SIGINT);
+		ends_within(pidfd, -1, STOP_MS);
+		kill(-pid, SIGKILL); /* it, or what it left; nobody else has its number yet */
+	}
+	awaited = await(pid, status_out);
+	if (pidfd >= 0)
+		close(pidfd);
+	return code < 0 ? code : awaited;
+}
+
+int command_work(const struct command *command, const char *log_path, int stop_fd,
+		 char said_out[COMMAND_SAID_BYTES])
+{
+	int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	int in = open("/dev/null", O_RDONLY | O_CLOEXEC), status = 0, code;
+	pid_t pid = -errno;
+
+	said_out[0] = '\0';
+	if (log >= 0 && in >= 0)
+		pid = start(command, &(struct ends){in, log, log, true});
+	code = pid < 0 ? pid : attend(pid, stop_fd, &status);
+	if (in >= 0)
+		close(in);
+	if (log >= 0)
+		close(log);
+	return explain(code < 0 ? code : judge(status, said_out), said_out);
 }

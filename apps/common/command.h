@@ -1,27 +1,58 @@
 /*
  * command: another program, run to its end.
  *
- * For tools that do at setup what would take much code of our own, e.g. `ip`. What the program says
- * on stderr is kept, so that an error can quote it; what it says on stdout is dropped. It inherits
- * the signal mask: where the caller has blocked the signals of ending, a Ctrl-C does not break the
- * program off in the middle of its work.
+ * For tools that do at setup what would take much code of our own, e.g. `ip`, git, a compiler.
+ * There is no shell in between. What the program says on stderr is kept, so that an error can quote
+ * it. It inherits the signal mask: where the caller has blocked the signals of ending, a Ctrl-C
+ * does not break the program off in the middle of its work; command_work is for work that it may
+ * break off. If this process dies, the program gets a SIGTERM.
  *
  * Plane: setup, main thread.
  */
 #ifndef WEIR_APPS_COMMAND_H
 #define WEIR_APPS_COMMAND_H
 
+#include <stddef.h>
+
 enum {
 	COMMAND_INPUT_BYTES = 4096, /* of input at most, end included */
 	COMMAND_SAID_BYTES = 256,
 };
 
+/* What to run. Lent for the call. */
+struct command {
+	const char *const *argv; /* ended by NULL; argv[0] is found through PATH */
+	const char *folder;	 /* where it runs; NULL: where this process stands */
+	char *const *env;	 /* all that it gets, ended by NULL; NULL: what this process has */
+};
+
 /*
- * Runs argv[0], found through PATH, with `input` on its stdin; argv is ended by NULL. 0 if its exit
- * status was 0; -ENOENT if there is no such program; -EIO if it failed, with what it said, line
- * ends as "; ", in `said_out`; or another negative errno if it could not be started. Where the
- * program said nothing, `said_out` says what is known.
+ * Runs argv[0], found through PATH, with `input` on its stdin; argv is ended by NULL. What it says
+ * on stdout is dropped. 0 if its exit status was 0; -ENOENT if there is no such program, or no such
+ * folder; -EIO if it failed, with what it said, line ends as "; ", in `said_out`; or another
+ * negative errno if it could not be started. Where the program said nothing, `said_out` says what
+ * is known.
  */
 int command_run(const char *const *argv, const char *input, char said_out[COMMAND_SAID_BYTES]);
+
+/*
+ * The same with nothing on its stdin; what it says on stdout is in `output`, ended by a NUL.
+ * -EFBIG if that has no room. "" on failure.
+ */
+int command_read(const struct command *command, char *output, size_t room,
+		 char said_out[COMMAND_SAID_BYTES]);
+
+/* The same, with what it says on stdout in a file, made or written over. */
+int command_write(const struct command *command, const char *path,
+		  char said_out[COMMAND_SAID_BYTES]);
+
+/*
+ * Long work: all that it says goes to the end of the log, so that `said_out` only tells how it
+ * ended. It runs in a process group of its own, all of which ends if this process dies. When
+ * `stop_fd` becomes readable (-1: never) the group gets a SIGINT, and what of it is left when the
+ * program has ended, or after 10 s, is killed: -EINTR. The descriptor is not read.
+ */
+int command_work(const struct command *command, const char *log_path, int stop_fd,
+		 char said_out[COMMAND_SAID_BYTES]);
 
 #endif

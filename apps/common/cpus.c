@@ -75,17 +75,60 @@ const char *cpus_print(const struct cpus *cpus, char text[CPUS_TEXT_BYTES])
 	return text;
 }
 
+static void list_set(const cpu_set_t *set, struct cpus *cpus_out)
+{
+	cpus_out->count = 0;
+	for (unsigned cpu = 0; cpu <= CPUS_NUMBER_MAX; cpu++)
+		if (CPU_ISSET(cpu, set))
+			cpus_out->cpu[cpus_out->count++] = (uint16_t)cpu;
+}
+
+void cpus_isolated(struct cpus *cpus_out)
+{
+	FILE *file = fopen("/sys/devices/system/cpu/isolated", "re");
+	char line[CPUS_TEXT_BYTES] = "";
+
+	if (file && fgets(line, sizeof(line), file))
+		line[strcspn(line, "\n")] = '\0';
+	if (file)
+		fclose(file);
+	if (cpus_parse(line, cpus_out) < 0)
+		cpus_out->count = 0;
+}
+
+void cpus_add_isolated(struct cpus *mask, const struct cpus *possible, const struct cpus *isolated)
+{
+	for (unsigned i = 0; i < possible->count; i++)
+		if (cpus_have(mask, possible->cpu[i]) == cpus_have(isolated, possible->cpu[i]))
+			return;
+	*mask = *possible;
+}
+
+/* The widest mask that the kernel lets this thread have; `mask` is the one that it keeps. */
+static void find_possible(const cpu_set_t *mask, struct cpus *possible_out)
+{
+	cpu_set_t all, possible = *mask;
+
+	memset(&all, 0xff, sizeof(all));
+	if (sched_setaffinity(0, sizeof(all), &all) == 0)
+		sched_getaffinity(0, sizeof(possible), &possible);
+	sched_setaffinity(0, sizeof(*mask), mask);
+	list_set(&possible, possible_out);
+}
+
 int cpus_allowed(struct cpus *cpus_out)
 {
-	struct cpus cpus = {.count = 0};
+	struct cpus isolated, possible;
 	cpu_set_t set;
 
 	if (sched_getaffinity(0, sizeof(set), &set) < 0)
 		return -errno;
-	for (unsigned cpu = 0; cpu <= CPUS_NUMBER_MAX && cpus.count < CPUS_MAX; cpu++)
-		if (CPU_ISSET(cpu, &set))
-			cpus.cpu[cpus.count++] = (uint16_t)cpu;
-	*cpus_out = cpus;
+	list_set(&set, cpus_out);
+	cpus_isolated(&isolated);
+	if (isolated.count == 0)
+		return 0;
+	find_possible(&set, &possible);
+	cpus_add_isolated(cpus_out, &possible, &isolated);
 	return 0;
 }
 

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 enum {
-	CPUS_MAX = 256,
 	CPUS_NUMBER_MAX = 1023, /* what the kernel's affinity mask of fixed size can name */
-	CPUS_TEXT_BYTES = 1536,
+	CPUS_MAX = CPUS_NUMBER_MAX + 1,
+	CPUS_TEXT_BYTES = 5 * CPUS_MAX,
 };
 
 struct cpus {
@@ -33,8 +33,22 @@ const char *cpus_print(const struct cpus *cpus, char text[CPUS_TEXT_BYTES]);
 
 bool cpus_have(const struct cpus *cpus, unsigned cpu);
 
-/* The CPUs in this thread's affinity mask. 0 or negative errno. */
+/*
+ * The CPUs that this thread may use: those in its affinity mask. Where the kernel keeps CPUs apart
+ * (isolcpus, isolated cpusets) the mask that everybody starts with lacks just these, by no wish of
+ * the user's: then they count as allowed too. A mask that the user has narrowed is taken as it is.
+ * To find out, the mask is widened and put back. 0 or negative errno.
+ */
 int cpus_allowed(struct cpus *cpus_out);
+
+/* The CPUs that the scheduler keeps apart; none where the kernel does not say. */
+void cpus_isolated(struct cpus *cpus_out);
+
+/*
+ * The rule of cpus_allowed: `mask` becomes `possible`, by number, if the isolated are all that it
+ * lacks of it.
+ */
+void cpus_add_isolated(struct cpus *mask, const struct cpus *possible, const struct cpus *isolated);
 
 /*
  * Chooses one CPU for each of `workers`: the first of `wanted`, or if that is empty, of those

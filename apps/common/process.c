@@ -3,6 +3,8 @@
 #include "apps/common/json.h"
 
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +32,59 @@ long process_read_number(const char *path, const char *name)
 	return number;
 }
 
-static void set_kib(json_t *object, const char *key, const char *name)
+static void set_kib(json_t *object, const char *key, long kib)
 {
-	long kib = process_read_number("/proc/self/status", name);
-
 	if (kib < 0)
 		json_set_unknown(object, key, "/proc/self/status does not say");
 	else
 		json_object_set_new(object, key, json_integer(kib));
+}
+
+/* What was seen of the peak before it was last begun anew; a process has one. */
+static struct {
+	long highest_kib;
+	int failed; /* why it could not be begun anew: a negative errno, or 0 */
+	bool begun; /* anew, at least once */
+} peak;
+
+/* proc(5), clear_refs: 5 sets the peak to what is resident now. */
+static int reset_peak(void)
+{
+	int fd = open("/proc/self/clear_refs", O_WRONLY | O_CLOEXEC);
+	int code = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (write(fd, "5", 1) != 1)
+		code = -errno;
+	close(fd);
+	return code;
+}
+
+void process_begin_peak(void)
+{
+	long kib = process_read_number("/proc/self/status", "VmHWM");
+
+	if (kib > peak.highest_kib)
+		peak.highest_kib = kib;
+	peak.failed = reset_peak();
+	peak.begun |= peak.failed == 0;
+}
+
+static void set_peaks(json_t *object)
+{
+	long kib = process_read_number("/proc/self/status", "VmHWM");
+	char text[128];
+
+	if (peak.failed && !peak.begun) {
+		snprintf(text, sizeof(text), "the peak cannot be begun anew by clear_refs: %s",
+			 strerror(-peak.failed));
+		json_set_unknown(object, "rss_peak_kib", text);
+	} else {
+		set_kib(object, "rss_peak_kib", kib);
+	}
+	set_kib(object, "rss_peak_since_start_kib",
+		kib < 0 || kib > peak.highest_kib ? kib : peak.highest_kib);
 }
 
 /* "1234": the folder of a thread. */
@@ -46,21 +93,23 @@ static bool is_thread(const char *name)
 	return name[0] >= '0' && name[0] <= '9';
 }
 
-long process_migrations(const char *task_folder)
+/* The sum over a process's threads, but `skipped`, of what `read` finds in "FOLDER/TID/NAME". */
+static int64_t sum_threads(const char *task_folder, const char *name, pid_t skipped,
+			   int64_t (*read)(const char *path))
 {
 	DIR *tasks = opendir(task_folder);
 	struct dirent *entry;
 	char path[300];
-	long sum = 0;
+	int64_t sum = 0;
 
 	while (tasks && sum >= 0 && (entry = readdir(tasks))) {
-		long moved;
+		int64_t one;
 
-		if (!is_thread(entry->d_name))
+		if (!is_thread(entry->d_name) || atoi(entry->d_name) == skipped)
 			continue;
-		snprintf(path, sizeof(path), "%.200s/%.32s/sched", task_folder, entry->d_name);
-		moved = process_read_number(path, "se.nr_migrations");
-		sum = moved < 0 ? -1 : sum + moved;
+		snprintf(path, sizeof(path), "%.200s/%.32s/%s", task_folder, entry->d_name, name);
+		one = read(path);
+		sum = one < 0 ? -1 : sum + one;
 	}
 	if (!tasks)
 		return -1;
@@ -68,15 +117,48 @@ long process_migrations(const char *task_folder)
 	return sum;
 }
 
-static void set_migrations(json_t *object)
+static int64_t read_migrations(const char *path)
+{
+	return process_read_number(path, "se.nr_migrations");
+}
+
+long process_migrations(const char *task_folder)
+{
+	return (long)sum_threads(task_folder, "sched", 0, read_migrations);
+}
+
+/* The second number of a schedstat file: ns on a run queue without running. */
+static int64_t read_runqueue_wait(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	unsigned long long waited_ns;
+	int found = file ? fscanf(file, "%*u %llu", &waited_ns) : 0;
+
+	if (file)
+		fclose(file);
+	return found == 1 ? (int64_t)waited_ns : -1;
+}
+
+int64_t process_runqueue_wait_ns(void)
+{
+	return sum_threads("/proc/self/task", "schedstat", getpid(), read_runqueue_wait);
+}
+
+static void set_scheduling(json_t *object)
 {
 	long migrations = process_migrations("/proc/self/task");
+	int64_t waited_ns = process_runqueue_wait_ns();
 
 	if (migrations < 0)
 		json_set_unknown(object, "migrations",
 				 "this kernel does not say in /proc/PID/task/TID/sched");
 	else
 		json_object_set_new(object, "migrations", json_integer(migrations));
+	if (waited_ns < 0)
+		json_set_unknown(object, "runqueue_wait_us",
+				 "this kernel does not say in /proc/PID/task/TID/schedstat");
+	else
+		json_object_set_new(object, "runqueue_wait_us", json_integer(waited_ns / 1000));
 }
 
 long process_switches(bool voluntary)
@@ -98,9 +180,9 @@ json_t *process_to_json(void)
 	json_object_set_new(object, "system_us", json_count(to_us(&usage.ru_stime)));
 	json_object_set_new(object, "voluntary_switches", json_integer(process_switches(true)));
 	json_object_set_new(object, "involuntary_switches", json_integer(process_switches(false)));
-	set_migrations(object);
-	set_kib(object, "rss_kib", "VmRSS");
-	set_kib(object, "rss_peak_kib", "VmHWM");
+	set_scheduling(object);
+	set_kib(object, "rss_kib", process_read_number("/proc/self/status", "VmRSS"));
+	set_peaks(object);
 	return object;
 }
 
@@ -114,47 +196,47 @@ static bool is_one_of(const struct cpus *cpus, unsigned long cpu)
 
 /* Ticks of some CPUs since boot. */
 struct ticks {
-	unsigned long long busy; /* user, nice, system, interrupts and softirqs, each tick once */
+	unsigned long long tasks; /* user, nice and system: what tasks used */
+	unsigned long long busy;  /* and interrupts and softirqs, each tick once */
 	unsigned long long softirq;
 	unsigned long long steal;
 	unsigned cpus;
 };
 
-/* Adds one "cpuN user nice system idle iowait irq softirq steal" line if it is one of ours. */
-static void add_line(const char *line, const struct cpus *cpus, struct ticks *ticks)
+/* Adds one "cpuN user nice system idle iowait irq softirq steal" line to all, and to ours. */
+static void add_line(const char *line, const struct cpus *cpus, struct ticks *own,
+		     struct ticks *host)
 {
 	unsigned long long user, nice, system, irq, softirq, steal;
 	unsigned cpu;
 
-	if (sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &cpu, &user, &nice, &system,
-		   &irq, &softirq, &steal) != 7 ||
-	    !is_one_of(cpus, cpu))
+	if (line[3] == ' ' || /* the sum over all CPUs */
+	    sscanf(line, "cpu%u %llu %llu %llu %*u %*u %llu %llu %llu", &cpu, &user, &nice, &system,
+		   &irq, &softirq, &steal) != 7)
 		return;
-	ticks->busy += user + nice + system + irq + softirq;
-	ticks->softirq += softirq;
-	ticks->steal += steal;
-	ticks->cpus++;
+	for (struct ticks *ticks = host; ticks; ticks = ticks == host ? own : NULL) {
+		if (ticks == own && !is_one_of(cpus, cpu))
+			return;
+		ticks->tasks += user + nice + system;
+		ticks->busy += user + nice + system + irq + softirq;
+		ticks->softirq += softirq;
+		ticks->steal += steal;
+		ticks->cpus++;
+	}
 }
 
-static void set_ticks(json_t *object, const struct cpus *cpus)
+static void set_ticks(json_t *object, const struct ticks *ticks, bool known)
 {
+	static const char *const names[] = {"tasks_us", "busy_us", "softirq_us", "steal_us"};
 	unsigned long long tick_us = 1000000 / (unsigned long long)sysconf(_SC_CLK_TCK);
-	FILE *file = fopen("/proc/stat", "re");
-	struct ticks ticks = {0};
-	char line[512];
+	const unsigned long long values[] = {ticks->tasks, ticks->busy, ticks->softirq,
+					     ticks->steal};
 
-	while (file && fgets(line, sizeof(line), file))
-		add_line(line, cpus, &ticks);
-	if (file)
-		fclose(file);
-	if (ticks.cpus == cpus->count) {
-		json_object_set_new(object, "busy_us", json_count(ticks.busy * tick_us));
-		json_object_set_new(object, "softirq_us", json_count(ticks.softirq * tick_us));
-		json_object_set_new(object, "steal_us", json_count(ticks.steal * tick_us));
-	} else {
-		json_set_unknown(object, "busy_us", "/proc/stat does not list these CPUs");
-		json_set_unknown(object, "softirq_us", "/proc/stat does not list these CPUs");
-		json_set_unknown(object, "steal_us", "/proc/stat does not list these CPUs");
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (known)
+			json_object_set_new(object, names[i], json_count(values[i] * tick_us));
+		else
+			json_set_unknown(object, names[i], "/proc/stat does not list these CPUs");
 	}
 }
 
@@ -213,12 +295,22 @@ static void set_softirqs(json_t *object, const char *key, const char *kind, cons
 		json_object_set_new(object, key, json_integer(count));
 }
 
-json_t *process_cpus_to_json(const struct cpus *cpus)
+void process_add_cpus(json_t *object, const struct cpus *cpus)
 {
-	json_t *object = json_object();
+	json_t *own = json_object(), *host = json_object();
+	struct ticks own_ticks = {0}, host_ticks = {0};
+	FILE *file = fopen("/proc/stat", "re");
+	char line[512];
 
-	set_ticks(object, cpus);
-	set_softirqs(object, "net_rx_softirqs", "NET_RX", cpus);
-	set_softirqs(object, "net_tx_softirqs", "NET_TX", cpus);
-	return object;
+	while (file && fgets(line, sizeof(line), file) && strncmp(line, "cpu", 3) == 0)
+		add_line(line, cpus, &own_ticks, &host_ticks);
+	if (file)
+		fclose(file);
+	set_ticks(own, &own_ticks, own_ticks.cpus == cpus->count);
+	set_softirqs(own, "net_rx_softirqs", "NET_RX", cpus);
+	set_softirqs(own, "net_tx_softirqs", "NET_TX", cpus);
+	json_object_set_new(host, "cpus", json_integer(host_ticks.cpus));
+	set_ticks(host, &host_ticks, host_ticks.cpus > 0);
+	json_object_set_new(object, "cpu", own);
+	json_object_set_new(object, "host", host);
 }

@@ -10,20 +10,30 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
- * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "migrations", "rss_kib",
- * "rss_peak_kib"} of this process; the switches are those of all threads but the calling one, which
- * is the main one and only waits for signals, and of those that have ended.
+ * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "migrations",
+ * "runqueue_wait_us", "rss_kib", "rss_peak_kib", "rss_peak_since_start_kib"} of this process; the
+ * switches and the wait are those of all threads but the calling one, which is the main one and
+ * only waits for signals. Of threads that have ended, the switches and the times used are among
+ * them; the moves and the waits are not.
  */
 json_t *process_to_json(void);
 
 /*
- * {"busy_us", "softirq_us", "steal_us", "net_rx_softirqs", "net_tx_softirqs"}: the sums over these
- * CPUs since boot, from /proc/stat and /proc/softirqs. Busy is all that is neither idle nor stolen,
- * each tick counted once.
+ * From now on rss_peak_kib is the peak since this call; null with the reason where the kernel does
+ * not allow that. The main thread's.
  */
-json_t *process_cpus_to_json(const struct cpus *cpus);
+void process_begin_peak(void);
+
+/*
+ * Sets in `object` "cpu": {"tasks_us", "busy_us", "softirq_us", "steal_us", "net_rx_softirqs",
+ * "net_tx_softirqs"}, the sums over these CPUs since boot, from /proc/stat and /proc/softirqs; and
+ * "host": {"cpus", "tasks_us", "busy_us", "softirq_us", "steal_us"} of all CPUs. Tasks is user,
+ * nice and system time; busy is all that is neither idle nor stolen, each tick counted once.
+ */
+void process_add_cpus(json_t *object, const struct cpus *cpus);
 
 /*
  * The number behind "NAME:" in a file like /proc/self/status or /proc/meminfo, in the file's own
@@ -42,6 +52,12 @@ long process_migrations(const char *task_folder);
  * its start; threads that have ended are among them.
  */
 long process_switches(bool voluntary);
+
+/*
+ * How long threads of this process other than the main one were ready to run and did not, because
+ * something else had their CPU, ns; of those that live. -1 if the kernel does not say.
+ */
+int64_t process_runqueue_wait_ns(void);
 
 /*
  * How many softirqs of a kind ("NET_RX") these CPUs have run, from a table like /proc/softirqs; -1

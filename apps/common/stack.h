@@ -13,6 +13,7 @@
 #include "apps/common/address.h"
 #include "apps/common/cpus.h"
 #include "apps/common/flags.h"
+#include "apps/common/membind.h"
 #include "apps/common/veth.h"
 #include "dataplane/pipeline/wait.h"
 #include "stacks/registry.h"
@@ -24,7 +25,7 @@ enum stack_hugepages { STACK_HUGEPAGES_YES, STACK_HUGEPAGES_NO, STACK_HUGEPAGES_
 enum {
 	STACK_SECRET_BYTES = 16,
 	STACK_WORKERS_MAX = 64,
-	STACK_DETAILS = 64,
+	STACK_DETAILS = 192, /* dpdk: its own and its device's */
 };
 
 /* What the shared flags say, then what was made of it. */
@@ -36,6 +37,7 @@ struct stack_options {
 	struct cpus cpus_wanted;
 	const char *wait_name; /* "default", or what wait_parse takes */
 	unsigned hugepages;    /* enum stack_hugepages */
+	unsigned membind;      /* enum membind */
 	/* by stack_resolve */
 	const struct stack *stack;
 	char device[STACK_DEVICE_BYTES];  /* what follows '@', or the stack's default */
@@ -90,6 +92,12 @@ extern const char *const stack_hugepages_names[];
 		 .value = &(options)->wait_name,                                                  \
 		 .initial = "default",                                                            \
 		 .about = "how an idle worker waits; default: as the stack is used, see stacks"}, \
+		{.name = "membind",                                                               \
+		 .kind = &flag_choice,                                                            \
+		 .value = &(options)->membind,                                                    \
+		 .choices = membind_names,                                                        \
+		 .initial = "bind",                                                               \
+		 .about = "bind: take memory from the NUMA nodes of the workers' CPUs alone"},    \
 	{                                                                                         \
 		.name = "hugepages", .kind = &flag_choice, .value = &(options)->hugepages,        \
 		.choices = stack_hugepages_names, .initial = "yes",                               \

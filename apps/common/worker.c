@@ -50,6 +50,7 @@ int worker_start(struct worker *worker, void (*run)(struct worker *worker), uint
 
 void worker_ready(struct worker *worker)
 {
+	binding_note_ready(&worker->binding);
 	atomic_store_explicit(&worker->state, WORKER_READY, memory_order_release);
 }
 

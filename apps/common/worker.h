@@ -13,6 +13,7 @@
 #ifndef WEIR_APPS_WORKER_H
 #define WEIR_APPS_WORKER_H
 
+#include "apps/common/binding.h"
 #include "dataplane/transport/transport.h"
 
 #include <pthread.h>
@@ -40,6 +41,8 @@ struct worker {
 	atomic_uint asked;    /* questions posed so far */
 	atomic_uint answered; /* and answered; the worker's */
 	struct tp_error error;
+	/* The worker's until it is ready or has answered, then the main thread's until it asks. */
+	struct binding binding;
 };
 
 /*
@@ -78,6 +81,7 @@ static inline bool worker_asked(struct worker *worker)
 
 static inline void worker_answer(struct worker *worker)
 {
+	binding_note_cpu(&worker->binding);
 	atomic_store_explicit(&worker->answered,
 			      atomic_load_explicit(&worker->asked, memory_order_relaxed),
 			      memory_order_release);

@@ -1,5 +1,6 @@
 #include "apps/doctor/checks.h"
 
+#include "apps/common/command.h"
 #include "apps/common/file.h"
 #include "apps/common/veth.h"
 #include "apps/provenance/fact.h"
@@ -273,6 +274,17 @@ static void check_ssh(struct checks *checks)
 	     "apt-get install openssh-client; without it nothing is measured on other hosts");
 }
 
+/* Whether variants that name a commit, options or compiler arguments can be built. */
+static void check_git(struct checks *checks)
+{
+	const char *const argv[] = {"git", "--version", NULL};
+	char said[COMMAND_SAID_BYTES];
+	bool found = command_run(argv, "", said) == 0;
+
+	mend(add(checks, "git", ok_or(found, CHECK_NOTE), "%s", found ? "installed" : said),
+	     "apt-get install git; without it no variant can name a commit or a build");
+}
+
 void checks_make(struct checks *checks)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
@@ -293,4 +305,5 @@ void checks_make(struct checks *checks)
 	check_limits(checks);
 	check_python(checks);
 	check_ssh(checks);
+	check_git(checks);
 }

@@ -20,6 +20,7 @@
 	X(wrong_length, "responses of another length than asked for")                  \
 	X(wrong_bytes, "responses with a byte that differs")                           \
 	X(error_frame, "error frames")                                                 \
+	X(backwards, "responses that the clock put before their requests")             \
 	X(stalled, "requests unanswered when nothing had moved for the stall timeout") \
 	X(connect_timeout, "connections that did not come about in time")
 

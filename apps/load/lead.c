@@ -1,5 +1,6 @@
 #include "apps/load/lead.h"
 
+#include "apps/common/process.h"
 #include "apps/common/signals.h"
 #include "dataplane/core/clock.h"
 
@@ -14,6 +15,12 @@
 
 /* Between two looks at how far the workers are. */
 #define LOOK_NS (1 * CLOCK_MS_NS)
+
+/*
+ * The connections stay for a moment when all is answered, so that a server that is asked for its
+ * accounts as the window ends still has them, and what the kernel counted on each.
+ */
+#define LINGER_NS (100 * CLOCK_MS_NS)
 
 /* Longest time that a mark waits for a worker. */
 #define ANSWER_NS (2 * CLOCK_SECOND_NS)
@@ -235,6 +242,31 @@ static bool await_release(struct lead *lead)
 	return true;
 }
 
+/* Where the workers were, while they live. */
+static json_t *bindings_to_json(const struct lead *lead)
+{
+	json_t *object = json_object(), *array = json_array();
+
+	for (unsigned i = 0; i < lead->count; i++)
+		json_array_append_new(array, binding_to_json(&lead->generators[i].worker.binding));
+	json_object_set(object, "memory", lead->options->memory);
+	json_object_set_new(object, "workers", array);
+	return object;
+}
+
+/* Reading the accounts takes a worker's CPU for a moment, which is none of the window's. */
+static void begin_window(struct lead *lead)
+{
+	lead->result->before = load_account(lead->options);
+	process_begin_peak();
+}
+
+static void end_window(struct lead *lead)
+{
+	lead->result->after = load_account(lead->options);
+	lead->result->binding = bindings_to_json(lead);
+}
+
 /* Leads through the phases until the last or the first failure. */
 static void lead_phases(struct lead *lead)
 {
@@ -246,6 +278,7 @@ static void lead_phases(struct lead *lead)
 	announce(lead, LOAD_WARMUP);
 	if (!mark(lead, LOAD_WARMUP) || !last(lead, lead->options->warmup_ns))
 		return;
+	begin_window(lead);
 	if (!mark(lead, LOAD_MEASURE))
 		return;
 	announce(lead, LOAD_MEASURE);
@@ -254,7 +287,17 @@ static void lead_phases(struct lead *lead)
 	if (!mark(lead, LOAD_DRAIN))
 		return;
 	announce(lead, LOAD_DRAIN);
-	await_stage(lead, GENERATOR_DRAINED);
+	end_window(lead);
+	if (await_stage(lead, GENERATOR_DRAINED))
+		sleep_for(lead, LINGER_NS);
+}
+
+static void judge_clock(struct load_result *result)
+{
+	if (record_went_backwards(result->measured))
+		failures_note(&result->failures, FAILURE_backwards, 1,
+			      "a response was complete before its request was sent: the CPUs' "
+			      "clocks differ, and no latency of this run is to be believed");
 }
 
 int lead_run(const struct load_options *options, struct progress *progress,
@@ -273,6 +316,7 @@ int lead_run(const struct load_options *options, struct progress *progress,
 	if (rc == 0) {
 		lead_phases(&lead);
 		stop_workers(&lead, lead.count);
+		judge_clock(result_out);
 		announce(&lead, LOAD_DONE);
 	}
 	release_memory(&lead);

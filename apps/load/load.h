@@ -45,11 +45,13 @@ struct load_options {
 	const char *json; /* NULL: not wanted; so the next two */
 	const char *metrics;
 	const char *hgrm;
+	uint32_t digest; /* requests to be answered and hashed instead of a load; 0: none */
 	/* made from the above */
 	struct bodies bodies;
 	struct verify_plan plan;
 	uint32_t send_bytes;
 	char warning[256]; /* what speaks against the run from the start; "" if nothing does */
+	json_t *memory;	   /* what became of --membind; owned */
 };
 
 /* How far a worker has come, for the main thread's eyes. */
@@ -87,7 +89,24 @@ struct load_result {
 	struct client_counters counters;
 	bool interrupted;
 	int signal_number; /* with interrupted */
+	/* The client's own accounts as the window begins and ends; owned, NULL if lacking. */
+	json_t *before;
+	json_t *after;
+	json_t *binding; /* its workers', as the window ended; likewise */
 };
+
+/* {"process", "cpu", "host"} as they are now. */
+json_t *load_account(const struct load_options *options);
+
+/*
+ * Sets in the object of --json "process", "cpu" and "host" (what each grew by in the window, memory
+ * as it stood), "cpus" and "binding"; null with the reason where the window was not whole.
+ */
+void load_add_accounts(json_t *object, const struct load_options *options,
+		       const struct load_result *result);
+
+/* Frees what a result owns. */
+void load_result_fini(struct load_result *result);
 
 /* Requests/s over the measured window; 0 for an empty one. */
 double load_rps(const struct record *record);

@@ -3,6 +3,7 @@
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
 #include "apps/common/signals.h"
+#include "apps/load/digest.h"
 #include "apps/load/lead.h"
 #include "apps/load/neighbour.h"
 #include "apps/weir/verbs.h"
@@ -16,6 +17,18 @@
 
 static uint8_t fill[LIMIT_CHUNK_BYTES]; /* what a response of the handler `respond` is made of */
 
+/* One connection of one worker asks, whatever else was said. */
+static void prepare_digest(struct load_options *options, struct flags *flags)
+{
+	static const char *const unused[] = {"refill", "warmup", "duration"};
+
+	options->connections = options->stack.workers = options->stack.cpus.count = 1;
+	flags_resolve(flags, "connections", "1");
+	flags_resolve(flags, "workers", "1");
+	for (unsigned i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
+		flags_resolve(flags, unused[i], NULL);
+}
+
 /* Judges what flags say together, and makes what all workers share. */
 static int prepare(struct load_options *options, struct flags *flags, char *connect,
 		   struct tp_error *error)
@@ -27,6 +40,8 @@ static int prepare(struct load_options *options, struct flags *flags, char *conn
 					    connect, error);
 	if (rc < 0)
 		return rc;
+	if (options->digest)
+		prepare_digest(options, flags);
 	if (options->connections < options->stack.workers)
 		return tp_fail(error, -EINVAL, "--connections %u are too few for %u workers",
 			       options->connections, options->stack.workers);
@@ -127,6 +142,31 @@ static int enter_link(const struct load_options *options, struct tp_error *error
 	return options->stack.veth_id[0] ? veth_enter_client(options->stack.veth_id, error) : 0;
 }
 
+/* Prints what the server answered as a hash; the exit status. */
+static int print_digest(const struct load_options *options, const char *program)
+{
+	struct load_result result = {.before = NULL};
+	struct digest digest;
+	struct tp_error error;
+
+	block_signals(options);
+	clock_start();
+	if (enter_link(options, &error) < 0 || cpus_bind(&options->stack.cpus, &error) < 0 ||
+	    digest_run(options, &digest, &error) < 0)
+		return exit_with(EXIT_USAGE, program, &error);
+	if (digest.signal_number) {
+		fprintf(stderr, "%s: interrupted by SIG%s\n", program,
+			sigabbrev_np(digest.signal_number));
+		return EXIT_INVALID;
+	}
+	if (digest.hex[0])
+		printf("digest %s %llu\n", digest.hex, (unsigned long long)digest.bytes);
+	fflush(stdout);
+	result.failures = digest.failures;
+	load_print_failures(&result);
+	return failures_total(&digest.failures) ? EXIT_INVALID : EXIT_PASS;
+}
+
 static int load(struct load_options *options, const struct flags *flags)
 {
 	struct load_result result = {0};
@@ -137,6 +177,7 @@ static int load(struct load_options *options, const struct flags *flags)
 	block_signals(options);
 	clock_start();
 	look_around(options, flags->program);
+	options->memory = membind_apply(options->stack.membind, &options->stack.cpus);
 	if (enter_link(options, &error) < 0 || cpus_bind(&options->stack.cpus, &error) < 0 ||
 	    check_files(options, &error) < 0 ||
 	    stack_check_descriptors(&options->stack, false, options->connections,
@@ -149,7 +190,7 @@ static int load(struct load_options *options, const struct flags *flags)
 		status = conclude(options, &result, flags);
 	if (progress_close(&progress, &metrics_error) < 0 && status != EXIT_USAGE)
 		status = exit_with(EXIT_USAGE, flags->program, &metrics_error);
-	free(result.measured);
+	load_result_fini(&result);
 	return status;
 }
 
@@ -245,6 +286,13 @@ static struct flag table[] = {
 	 .value = &options.hgrm,
 	 .about = "write the service time's percentile spectrum (HdrHistogram's text) to "
 		  "this file"},
+	{.name = "digest",
+	 .kind = &flag_count,
+	 .value = &options.digest,
+	 .min = 1,
+	 .max = 1000 * 1000,
+	 .about = "instead of a load: send so many fixed requests on one connection and print "
+		  "the SHA-256 of all that is answered"},
 };
 
 int verb_load(int argc, char **argv)
@@ -263,7 +311,8 @@ int verb_load(int argc, char **argv)
 	if (prepare(&options, &flags, connect, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
-	status = load(&options, &flags);
+	status = options.digest ? print_digest(&options, flags.program) : load(&options, &flags);
+	json_decref(options.memory);
 	bodies_destroy(&options.bodies);
 	return status;
 }

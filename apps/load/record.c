@@ -58,6 +58,12 @@ void record_add(struct record *sum, const struct record *record)
 	stack_copy_add(&sum->transport, &record->transport);
 }
 
+/* A negative difference of unsigned times is larger than any that can be. */
+bool record_went_backwards(const struct record *record)
+{
+	return record->service.max_ns > INT64_MAX || record->intended.max_ns > INT64_MAX;
+}
+
 double record_elapsed_s(const struct record *record)
 {
 	return record->end_ns > record->begin_ns ? (double)(record->end_ns - record->begin_ns) / 1e9

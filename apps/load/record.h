@@ -15,6 +15,7 @@
 #include "dataplane/core/histogram.h"
 #include "dataplane/pipeline/busy.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct record {
@@ -39,6 +40,12 @@ void record_end(struct record *record, uint64_t now_ns, const struct busy *busy,
 
 /* Adds an ended record to a sum that record_reset made. */
 void record_add(struct record *sum, const struct record *record);
+
+/*
+ * Whether a response was complete, by the clock, before its request was sent or due: then no time
+ * in it can be believed.
+ */
+bool record_went_backwards(const struct record *record);
 
 /* Time from the first beginning to the last end, s; 0 for an empty sum. */
 double record_elapsed_s(const struct record *record);

@@ -221,5 +221,6 @@ json_t *load_result_to_json(const struct load_options *options, const struct loa
 	json_object_set_new(object, "latency_us", latency);
 	json_object_set_new(object, "histogram", histograms_to_json(measured));
 	json_object_set_new(object, "client", client_to_json(options, result));
+	load_add_accounts(object, options, result);
 	return object;
 }

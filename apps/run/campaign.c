@@ -1,7 +1,7 @@
 #include "apps/run/campaign.h"
 
-#include "apps/provenance/build_info.h"
 #include "apps/provenance/host.h"
+#include "apps/run/builds.h"
 #include "apps/run/sample.h"
 #include "apps/run/summary.h"
 
@@ -9,17 +9,19 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_intent(const struct plan *plan)
+static void print_intent(const struct plan *plan, const struct program *programs)
 {
 	const struct experiment *experiment = plan->experiment;
+	const char *variant, *unfit = builds_unfit(experiment, programs, &variant);
 	unsigned seconds = (unsigned)plan_estimate_s(plan);
 
 	printf("%s: %u samples (%u cells, %u runs), about %u min %02u s\n", experiment->name,
 	       plan->sample_count, plan->cell_count, experiment->runs, seconds / 60, seconds % 60);
 	if (plan->degraded)
 		printf("degraded: %s\n", plan->degraded);
-	if (build_unfit())
-		printf("no figure of this build counts: %s\n", build_unfit());
+	if (unfit)
+		printf("no figure of %s%s counts: %s\n", variant ? "variant " : "this build",
+		       variant ? variant : "", unfit);
 	fflush(stdout);
 }
 
@@ -59,7 +61,7 @@ static void write_provenance(struct campaign *campaign)
 
 	directory_write(directory, "experiment.json", experiment->text, experiment->text_bytes);
 	write_json(directory, "plan.json", plan_to_json(campaign->plan));
-	write_json(directory, "build.json", build_info());
+	write_json(directory, "build.json", builds_to_json(experiment, campaign->programs));
 	write_json(directory, "host.json", host_facts());
 	if (campaign->hosts)
 		write_json(directory, "hosts.json", hosts_to_json(campaign->hosts));
@@ -111,7 +113,7 @@ int campaign_run(struct campaign *campaign)
 	int code;
 
 	campaign->results = json_array();
-	print_intent(campaign->plan);
+	print_intent(campaign->plan, campaign->programs);
 	code = directory_create(directory, campaign->output, campaign->plan->experiment->name,
 				time(NULL));
 	if (code == 0)

@@ -12,7 +12,8 @@
 
 struct campaign {
 	const struct plan *plan;
-	const char *output; /* parent of the result directory */
+	const struct program *programs; /* of the experiment's builds */
+	const char *output;		/* parent of the result directory */
 	struct interrupt *interrupt;
 	struct hosts *hosts; /* open; NULL: all run here */
 	/*

@@ -178,6 +178,19 @@ static void judge_far_end(struct child *child)
 		      !agent_wait_status(WEXITSTATUS(child->status), &child->status);
 }
 
+/* What waitpid told of: an end, or that the child was stopped, or that it goes on. */
+static void take_status(struct child *child)
+{
+	child->ended = WIFEXITED(child->status) || WIFSIGNALED(child->status);
+	child->stopped |= !child->ended;
+	if (!child->ended)
+		return;
+	drain(child, 0);
+	drain(child, 1);
+	if (child->far)
+		judge_far_end(child);
+}
+
 void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS])
 {
 	if (!child->pid)
@@ -185,16 +198,11 @@ void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS])
 	for (unsigned i = 0; i < CHILD_FDS - 1; i++)
 		if (fds[i].revents)
 			drain(child, i);
-	if (child->ended)
-		return;
-	beat(child);
-	if (waitpid(child->pid, &child->status, WNOHANG) == child->pid) {
-		child->ended = true;
-		drain(child, 0);
-		drain(child, 1);
-		if (child->far)
-			judge_far_end(child);
-	}
+	if (!child->ended)
+		beat(child);
+	while (!child->ended &&
+	       waitpid(child->pid, &child->status, WNOHANG | WUNTRACED | WCONTINUED) == child->pid)
+		take_status(child);
 }
 
 /* Has the agent send a signal. */

@@ -37,6 +37,7 @@ struct child {
 	int input;	  /* where an agent listens; -1 for a child here */
 	bool far;	  /* on another host */
 	uint64_t beat_ns; /* when an agent last heard of us */
+	bool stopped;	  /* by a signal, at least once, whether it has gone on or not */
 	bool ended;
 	bool lost;  /* ended, but what became of the process there is not known */
 	int status; /* of waitpid, once ended and not lost */

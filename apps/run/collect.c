@@ -204,11 +204,13 @@ static bool any_far(const struct hosts *hosts)
 /* Where it ran, and what is not known for that. */
 static void add_hosts(const struct session *session, json_t *result, const json_t *client)
 {
+	static const char *const busy[] = {"other_busy_cpus", "other_busy_cpus_unmeasured"};
+
 	if (!session->hosts)
 		return;
 	json_object_set_new(result, "hosts", hosts_stamp(session->hosts));
-	if (any_far(session->hosts))
-		json_set_unknown(result, "other_busy_cpus",
+	for (unsigned i = 0; any_far(session->hosts) && i < 2; i++)
+		json_set_unknown(result, busy[i],
 				 "server or client ran on another host, whose processes are not "
 				 "seen from here");
 	if (session->client_count == 1)
@@ -237,8 +239,7 @@ json_t *session_make_result(struct session *session, uint64_t duration_ns, const
 		.before = parse_line(session->snapshots_lack ? NULL : session->snapshots[0]),
 		.after = parse_line(session->snapshots_lack ? NULL : session->snapshots[1]),
 		.client = client,
-		.other_busy_cpus =
-			activity_other_cpus(&session->activities[0], &session->activities[1]),
+		.watch = &session->watch,
 	};
 	json_t *result = result_make(&parts);
 

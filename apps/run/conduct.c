@@ -3,8 +3,10 @@
 #include "apps/common/exit.h"
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
+#include "apps/run/builds.h"
 #include "apps/run/ground.h"
 #include "apps/run/lock.h"
+#include "apps/run/plan_show.h"
 #include "dataplane/core/hugepages.h"
 
 #include <errno.h>
@@ -37,31 +39,6 @@ static const char *default_output(char path[PATH_MAX + 16])
 	else
 		strcpy(path, "results");
 	return path;
-}
-
-static void join_argv(const json_t *argv, FILE *to)
-{
-	size_t index;
-	json_t *argument;
-
-	json_array_foreach((json_t *)argv, index, argument)
-		fprintf(to, " %s", json_string_value(argument));
-	fputc('\n', to);
-}
-
-static int print_plan(const struct plan *plan)
-{
-	for (unsigned i = 0; i < plan->sample_count; i++) {
-		const struct plan_sample *sample = &plan->samples[i];
-
-		printf("%s run %u %s\n  server:", sample->id, sample->run, sample->cell->variant);
-		join_argv(sample->server_argv, stdout);
-		printf("  client:");
-		join_argv(sample->client_argv, stdout);
-	}
-	printf("%u samples, about %.0f s; nothing was run\n", plan->sample_count,
-	       plan_estimate_s(plan));
-	return EXIT_PASS;
 }
 
 /* Waits for the analysis; an interrupt ends it. Its exit status, or -1. */
@@ -160,12 +137,14 @@ static int give_up(const struct conduct *conduct, const struct campaign *campaig
 	return EXIT_USAGE;
 }
 
-static int carry_out(const struct conduct *conduct, const struct plan *plan, struct hosts *hosts,
+static int carry_out(const struct conduct *conduct, const struct plan *plan,
+		     const struct program *programs, struct hosts *hosts,
 		     struct interrupt *interrupt)
 {
 	char output[PATH_MAX + 16];
 	struct campaign campaign = {
 		.plan = plan,
+		.programs = programs,
 		.output = conduct->output ? conduct->output : default_output(output),
 		.interrupt = interrupt,
 		.hosts = hosts,
@@ -179,7 +158,35 @@ static int carry_out(const struct conduct *conduct, const struct plan *plan, str
 	return status;
 }
 
-/* Plans on this host; `ground` is taken, or pretended for a dry run. */
+/* The programs that the cells are served by, built if need be. 0, or negative errno. */
+static int make_programs(const struct conduct *conduct, const struct experiment *experiment,
+			 struct interrupt *interrupt, struct program *programs,
+			 struct tp_error *error)
+{
+	const char *cache = conduct->builds;
+	char path[PATH_MAX] = "";
+
+	if (!cache) {
+		builds_default_cache(path);
+		cache = path;
+	}
+	if (experiment->build_count > 1) {
+		printf("programs of variants: %u, from %s or built there, which takes minutes\n",
+		       experiment->build_count - 1, cache);
+		fflush(stdout);
+	}
+	return builds_make(experiment, cache, interrupt, programs, error);
+}
+
+/* Says that there are no programs to measure, and why. */
+static int refuse_programs(const struct conduct *conduct, const struct interrupt *interrupt,
+			   int code, const struct tp_error *error)
+{
+	exit_with(EXIT_USAGE, conduct->program, error);
+	return code == -EINTR ? 128 + interrupt->signal_number : EXIT_USAGE;
+}
+
+/* Plans on this host; `ground` is taken, or pretended for a dry run, which has no programs. */
 static int make_plan(const struct experiment *experiment, const struct ground *ground,
 		     const struct program *programs, const struct hosts *hosts,
 		     struct plan **plan_out, struct problems *problems)
@@ -195,52 +202,44 @@ static int make_plan(const struct experiment *experiment, const struct ground *g
 	if (code < 0)
 		problems_add(problems, "cannot read which CPUs there are: %s", strerror(-code));
 	else
-		code = plan_make(experiment, &on, plan_out, problems);
+		code = (programs ? plan_make : plan_sketch)(experiment, &on, plan_out, problems);
 	free(topology);
 	return code;
 }
 
-/*
- * The hosts that an experiment names, nobody asked; NULL if it names none, or for want of memory.
- */
-static struct hosts *name_hosts(const struct experiment *experiment)
+/* Connects to the experiment's hosts, if it has any. 0, or negative errno with `error` filled. */
+static int open_hosts(const struct experiment *experiment, const struct ground *ground,
+		      const struct program *programs, struct interrupt *interrupt,
+		      struct hosts **hosts_out, struct tp_error *error)
 {
-	const json_t *json = json_object_get(experiment->json, "hosts");
+	struct hosts *hosts = hosts_create(json_object_get(experiment->json, "hosts"));
+	int code = 0;
 
-	return json ? hosts_create(json) : NULL;
-}
-
-/* Prepares the hosts. 0, or negative errno with `error` filled. */
-static int open_hosts(struct hosts *hosts, const struct ground *ground,
-		      const struct program *programs, unsigned program_count,
-		      struct interrupt *interrupt, struct tp_error *error)
-{
-	int code = hosts_open(hosts, ground->run_id, programs, program_count, ground->port,
-			      interrupt, error);
-
-	if (code == 0)
+	*hosts_out = hosts;
+	if (hosts)
+		code = hosts_open(hosts, ground->run_id, programs, experiment->build_count,
+				  ground->port, interrupt, error);
+	if (hosts && code == 0)
 		hosts_print(hosts, stdout);
-	return code;
+	return interrupt->signal_number ? -EINTR : code;
 }
 
 static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
 {
 	struct problems problems = {0};
-	struct program programs[EXPERIMENT_BUILDS_MAX] = {0};
-	struct hosts *hosts = name_hosts(experiment);
 	struct ground ground;
+	struct hosts *hosts = hosts_create(json_object_get(experiment->json, "hosts"));
 	struct plan *plan;
-	int status;
+	int code;
 
 	ground_pretend(&ground);
-	if (make_plan(experiment, &ground, programs, hosts, &plan, &problems) < 0) {
-		status = conduct_refuse(conduct->program, &problems);
-	} else {
-		status = print_plan(plan);
-		plan_free(plan);
-	}
+	code = make_plan(experiment, &ground, NULL, hosts, &plan, &problems);
 	hosts_destroy(hosts);
-	return status;
+	if (code < 0)
+		return conduct_refuse(conduct->program, &problems);
+	plan_print(plan, stdout);
+	plan_free(plan);
+	return problems.count ? conduct_refuse(conduct->program, &problems) : EXIT_PASS;
 }
 
 /* Takes lock, signals and ground, carries the plan out, and gives all back. */
@@ -249,9 +248,9 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 	struct problems problems = {0};
 	struct interrupt interrupt;
 	struct tp_error error;
-	struct program own;
-	struct hosts *hosts;
+	struct program programs[EXPERIMENT_BUILDS_MAX];
 	struct ground ground;
+	struct hosts *hosts;
 	struct plan *plan;
 	int code, status, lock = lock_take(conduct->lock, experiment->path, &error);
 
@@ -261,27 +260,23 @@ static int run(const struct conduct *conduct, const struct experiment *experimen
 		tp_fail(&error, 0, "cannot block signals");
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	}
-	code = program_own(&own);
-	if (code < 0) {
-		tp_fail(&error, code, "cannot read the running program: %s", strerror(-code));
-		return exit_with(EXIT_USAGE, conduct->program, &error);
-	}
+	code = make_programs(conduct, experiment, &interrupt, programs, &error);
+	if (code < 0)
+		return refuse_programs(conduct, &interrupt, code, &error);
 	if (ground_take(&ground, &error) < 0)
 		return exit_with(EXIT_USAGE, conduct->program, &error);
-	hosts = name_hosts(experiment);
-	if (hosts && open_hosts(hosts, &ground, &own, 1, &interrupt, &error) < 0) {
-		status = exit_with(EXIT_USAGE, conduct->program, &error);
-		if (interrupt.signal_number)
-			status = 128 + interrupt.signal_number;
-	} else if (make_plan(experiment, &ground, &own, hosts, &plan, &problems) < 0) {
+	code = open_hosts(experiment, &ground, programs, &interrupt, &hosts, &error);
+	if (code < 0) {
+		status = refuse_programs(conduct, &interrupt, code, &error);
+	} else if (make_plan(experiment, &ground, programs, hosts, &plan, &problems) < 0) {
 		status = conduct_refuse(conduct->program, &problems);
 	} else {
-		status = carry_out(conduct, plan, hosts, &interrupt);
+		status = carry_out(conduct, plan, programs, hosts, &interrupt);
 		plan_free(plan);
 	}
 	hosts_destroy(hosts);
 	ground_give_back(&ground);
-	program_fini(&own);
+	builds_fini(experiment, programs);
 	close(interrupt.fd);
 	close(lock);
 	return status;

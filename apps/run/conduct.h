@@ -16,6 +16,7 @@
 struct conduct {
 	const char *program; /* "weir run", for messages */
 	const char *output;  /* parent of the result directory; NULL: the default */
+	const char *builds;  /* where variants' programs are kept; NULL: the default */
 	const char *lock;    /* the file that keeps two runs apart */
 	bool dry_run;	     /* print the plan, run nothing */
 	bool no_report;
@@ -34,6 +35,11 @@ struct conduct {
 	 .kind = &flag_text,                                                                   \
 	 .value = &(conduct)->output,                                                          \
 	 .about = "where the result directory is made (default: results/ in the repository)"}, \
+		{.name = "builds",                                                             \
+		 .kind = &flag_text,                                                           \
+		 .value = &(conduct)->builds,                                                  \
+		 .about = "where the programs of variants are kept (default: results/.builds " \
+			  "in the repository)"},                                               \
 		{.name = "dry-run",                                                            \
 		 .kind = &flag_switch,                                                         \
 		 .value = &(conduct)->dry_run,                                                 \

@@ -16,15 +16,24 @@ static const char file_name[] = "experiment.json";
 /* A folder and a path, with a few characters around them. */
 enum { TRIED_BYTES = 2 * PATH_MAX + 8 };
 
-const char *experiment_order_name(enum experiment_order order)
+const char *experiment_form_name(enum experiment_form form)
 {
 	static const char *const names[] = {
-		[EXPERIMENT_ROTATE] = "rotate",
-		[EXPERIMENT_SHUFFLE] = "shuffle",
-		[EXPERIMENT_ABBA] = "abba",
+		[EXPERIMENT_FORM_NONE] = NULL,
+		[EXPERIMENT_FORM_FULL] = "full",
+		[EXPERIMENT_FORM_SHORT] = "short",
+		[EXPERIMENT_FORM_AUTO] = "auto",
 	};
 
-	return names[order];
+	return names[form];
+}
+
+const struct axis *experiment_axis(const struct experiment *experiment, enum axis_kind kind)
+{
+	for (unsigned i = 0; i < experiment->axis_count; i++)
+		if (experiment->axes[i].kind == kind)
+			return &experiment->axes[i];
+	return NULL;
 }
 
 /* " (PATH from the root)" for a relative path, which may have been meant from elsewhere, else "" */
@@ -102,70 +111,6 @@ static int parse_text(struct experiment *experiment, struct problems *problems)
 	return -EINVAL;
 }
 
-/* A value as JSON if it is that, else as a word. A new reference. */
-static json_t *override_value(const char *text)
-{
-	json_t *value = json_loads(text, JSON_DECODE_ANY, NULL);
-
-	return value ? value : json_string(text);
-}
-
-/* The object at a top key, made if it is not there; NULL if something else is. */
-static json_t *object_at(json_t *experiment, const char *key)
-{
-	json_t *object = json_object_get(experiment, key);
-
-	if (object)
-		return json_is_object(object) ? object : NULL;
-	object = json_object();
-	json_object_set_new(experiment, key, object);
-	return object;
-}
-
-/* A setting's levels, or its one value; a list makes a factor of what was fixed. */
-static void override_setting(json_t *experiment, const char *key, json_t *value)
-{
-	json_t *factors = json_object_get(experiment, "factors");
-
-	if (json_is_array(value)) {
-		json_object_del(json_object_get(experiment, "fixed"), key);
-		json_object_set_new(object_at(experiment, "factors"), key, value);
-	} else if (json_object_get(factors, key)) {
-		json_object_set_new(factors, key, json_pack("[o]", value));
-	} else {
-		json_object_set_new(object_at(experiment, "fixed"), key, value);
-	}
-}
-
-/*
- * Puts KEY=VALUE where it belongs: a factor gets it as its only level, or a list of them as its
- * levels; a plain key is replaced, all else is fixed.
- */
-static int apply_override(struct experiment *experiment, const char *override,
-			  struct problems *problems)
-{
-	size_t key_bytes = strcspn(override, "=");
-	json_t *text = json_string(override);
-	char key[64];
-
-	json_decref(text);
-	if (!text) { /* JSON cannot carry it, and would silently leave it out */
-		problems_add(problems, "--set %.60s: not UTF-8", override);
-		return -EINVAL;
-	}
-	if (override[key_bytes] != '=' || key_bytes == 0 || key_bytes >= sizeof(key)) {
-		problems_add(problems, "--set %.60s: KEY=VALUE is expected", override);
-		return -EINVAL;
-	}
-	snprintf(key, sizeof(key), "%.*s", (int)key_bytes, override);
-	override += key_bytes + 1;
-	if (experiment_is_plain_key(key))
-		json_object_set_new(experiment->json, key, override_value(override));
-	else
-		override_setting(experiment->json, key, override_value(override));
-	return 0;
-}
-
 /* A stack, or a list of them. */
 static void complete_stacks(json_t *value)
 {
@@ -187,32 +132,36 @@ static void complete_settings(json_t *settings)
 /* Writes each stack's device where it is left out, so that plan and result name the link. */
 static void complete_links(json_t *experiment)
 {
-	json_t *exclude;
+	const char *name;
+	json_t *level;
 	size_t i;
 
 	complete_settings(json_object_get(experiment, "fixed"));
 	complete_settings(json_object_get(experiment, "factors"));
-	json_array_foreach(json_object_get(experiment, "excludes"), i, exclude)
-		complete_settings(exclude);
+	json_array_foreach(json_object_get(experiment, "excludes"), i, level)
+		complete_settings(level);
+	json_object_foreach(json_object_get(experiment, "scenarios"), name, level)
+		complete_settings(level);
+	json_object_foreach(json_object_get(experiment, "variants"), name, level)
+		complete_settings(json_object_get(level, "set"));
 }
 
 /* Makes sense of the text; whatever is wrong becomes a problem. */
-static int fill(struct experiment *experiment, const char *const *overrides,
-		unsigned override_count, struct problems *problems)
+static int fill(struct experiment *experiment, const struct experiment_changes *changes,
+		struct problems *problems)
 {
-	if (parse_text(experiment, problems) < 0)
+	if (parse_text(experiment, problems) < 0 ||
+	    experiment_changes_make(changes, experiment->json, problems) < 0)
 		return -EINVAL;
-	for (unsigned i = 0; i < override_count; i++)
-		if (apply_override(experiment, overrides[i], problems) < 0)
-			return -EINVAL;
 	complete_links(experiment->json);
-	experiment_judge(experiment, overrides, override_count, problems);
+	experiment_judge(experiment, changes, problems);
 	return problems->count ? -EINVAL : 0;
 }
 
-int experiment_read(const char *path, const char *const *overrides, unsigned override_count,
+int experiment_read(const char *path, const struct experiment_changes *changes,
 		    struct experiment **experiment_out, struct problems *problems)
 {
+	static const struct experiment_changes none;
 	struct experiment *experiment = calloc(1, sizeof(*experiment));
 
 	if (!experiment) {
@@ -221,7 +170,7 @@ int experiment_read(const char *path, const char *const *overrides, unsigned ove
 	}
 	if (find_file(path, experiment->path, problems) < 0 ||
 	    load_text(experiment, problems) < 0 ||
-	    fill(experiment, overrides, override_count, problems) < 0) {
+	    fill(experiment, changes ? changes : &none, problems) < 0) {
 		experiment_free(experiment);
 		return -EINVAL;
 	}
@@ -232,6 +181,7 @@ int experiment_read(const char *path, const char *const *overrides, unsigned ove
 int experiment_compose(const char *name, const char *text, struct experiment **experiment_out,
 		       struct problems *problems)
 {
+	static const struct experiment_changes none;
 	struct experiment *experiment = calloc(1, sizeof(*experiment));
 
 	if (experiment)
@@ -243,7 +193,7 @@ int experiment_compose(const char *name, const char *text, struct experiment **e
 	}
 	experiment->text_bytes = strlen(text);
 	snprintf(experiment->path, sizeof(experiment->path), "%s", name);
-	if (fill(experiment, NULL, 0, problems) < 0) {
+	if (fill(experiment, &none, problems) < 0) {
 		experiment_free(experiment);
 		return -EINVAL;
 	}
@@ -256,6 +206,7 @@ void experiment_free(struct experiment *experiment)
 	if (!experiment)
 		return;
 	json_decref(experiment->json);
+	json_decref(experiment->names);
 	free(experiment->text);
 	free(experiment);
 }

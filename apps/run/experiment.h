@@ -10,8 +10,10 @@
 #ifndef WEIR_RUN_EXPERIMENT_H
 #define WEIR_RUN_EXPERIMENT_H
 
+#include "apps/run/axis.h"
+#include "apps/run/experiment_changes.h"
+#include "apps/run/order.h"
 #include "apps/run/problems.h"
-#include "apps/run/setting.h"
 
 #include <limits.h>
 
@@ -19,24 +21,10 @@
 
 enum {
 	EXPERIMENT_FILE_BYTES_MAX = 1024 * 1024,
-	EXPERIMENT_LEVELS_MAX = 64, /* of one factor */
 	EXPERIMENT_EXCLUDES_MAX = 64,
 	EXPERIMENT_BUILDS_MAX = 16,
-	EXPERIMENT_OVERRIDES_MAX = 32,
 	EXPERIMENT_RUNS_MAX = 1000,
 	EXPERIMENT_SAMPLES_MAX = 9999,
-};
-
-enum experiment_order {
-	EXPERIMENT_ROTATE,  /* each run begins further on in the list of cells */
-	EXPERIMENT_SHUFFLE, /* each run has its own order, drawn from the seed */
-	EXPERIMENT_ABBA,    /* every second run goes backwards, so that neighbours swap places */
-};
-
-struct factor {
-	enum setting_id setting;
-	unsigned count;
-	struct setting_value levels[EXPERIMENT_LEVELS_MAX];
 };
 
 /* What a variant's server is built from. The first of an experiment is the runner's own program. */
@@ -47,29 +35,41 @@ struct build {
 	const char *c_args;  /* the compiler's, as written: "-march=native"; or "" */
 };
 
-/* A cell is excluded if all settings in `mask` have these values. */
+/* A cell is excluded if it has all these values and levels. */
 struct exclude {
 	uint32_t mask; /* bit (1 << enum setting_id) */
 	struct cell cell;
+	const char *scenario; /* lent by the JSON; NULL: any */
+	const char *variant;
+};
+
+/* Windows and runs by a name; what the experiment says itself wins over them. */
+enum experiment_form {
+	EXPERIMENT_FORM_NONE, /* neither a form nor a profile is asked for */
+	EXPERIMENT_FORM_FULL,
+	EXPERIMENT_FORM_SHORT,
+	EXPERIMENT_FORM_AUTO, /* full, or short where the host's cores do not suffice */
 };
 
 struct experiment {
 	char path[PATH_MAX]; /* of experiment.json */
 	char *text;	     /* its content, ended by a NUL */
 	size_t text_bytes;
-	json_t *json; /* as parsed, overrides applied */
+	json_t *json;  /* as parsed, changes made */
+	json_t *names; /* of the scenarios that profiles made */
 	const char *name;
 	const char *question; /* "" if not given */
-	struct cell fixed;    /* every setting that no factor varies */
-	struct factor factors[SETTING_COUNT];
-	unsigned factor_count;
+	struct cell fixed;    /* of every setting; an axis that sets it goes before */
+	struct axis axes[AXIS_COUNT_MAX];
+	unsigned axis_count; /* factors as in the file, then scenarios, then variants */
 	struct exclude excludes[EXPERIMENT_EXCLUDES_MAX];
 	unsigned exclude_count;
 	struct build builds[EXPERIMENT_BUILDS_MAX];
 	unsigned build_count; /* at least 1 */
+	struct order order;
+	enum experiment_form form;
+	/* As the file says, or by default; of a plan's experiment, what is done. */
 	unsigned runs;
-	enum experiment_order order;
-	uint64_t seed;
 	uint64_t warmup_ns;
 	uint64_t duration_ns;
 	const char *warmup; /* as written */
@@ -77,10 +77,10 @@ struct experiment {
 };
 
 /*
- * Reads `path`, a folder or the file itself, with `overrides` (KEY=VALUE) in place of what it says.
- * 0; or -EINVAL with everything that is wrong in `problems`, and nothing to free.
+ * Reads `path`, a folder or the file itself, with `changes` (NULL: none) made to what it says. 0;
+ * or -EINVAL with everything that is wrong in `problems`, and nothing to free.
  */
-int experiment_read(const char *path, const char *const *overrides, unsigned override_count,
+int experiment_read(const char *path, const struct experiment_changes *changes,
 		    struct experiment **experiment_out, struct problems *problems);
 
 /*
@@ -93,6 +93,10 @@ int experiment_compose(const char *name, const char *text, struct experiment **e
 /* NULL is fine. */
 void experiment_free(struct experiment *experiment);
 
-const char *experiment_order_name(enum experiment_order order);
+/* The axis of this kind, which is not that of factors; NULL if there is none. */
+const struct axis *experiment_axis(const struct experiment *experiment, enum axis_kind kind);
+
+/* "full", "short" or "auto"; NULL for none. */
+const char *experiment_form_name(enum experiment_form form);
 
 #endif

@@ -12,11 +12,10 @@
 #include "apps/run/experiment.h"
 
 /*
- * Fills the fields of `experiment` from its json. `overrides` (KEY=VALUE) are those applied to it,
- * for messages.
+ * Fills the fields of `experiment` from its json. `changes` are those made to it, for messages.
  */
-void experiment_judge(struct experiment *experiment, const char *const *overrides,
-		      unsigned override_count, struct problems *problems);
+void experiment_judge(struct experiment *experiment, const struct experiment_changes *changes,
+		      struct problems *problems);
 
 /* Whether `key` stands at the top of the file and has one plain value. */
 bool experiment_is_plain_key(const char *key);

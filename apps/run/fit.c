@@ -1,7 +1,9 @@
 #include "apps/run/fit.h"
 
+#include "apps/common/ports.h"
 #include "apps/common/stack.h"
 #include "apps/load/client.h"
+#include "apps/run/workers.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/proto/frame.h"
@@ -15,11 +17,6 @@ enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
 
 /* The client's file of progress stays open. */
 enum { METRICS_FILES = 1 };
-
-static bool is_word(struct setting_value value, const char *word)
-{
-	return strcmp(value.word, word) == 0;
-}
 
 /* Which stacks the sides of a cell use. */
 struct sides {
@@ -44,9 +41,9 @@ void fit_words(struct plan_cell *cell)
 /* The client's as the server's, unless it is told otherwise. */
 static void resolve_client(struct setting_value *of)
 {
-	if (is_word(of[SETTING_CLIENT_STACK], "same"))
+	if (setting_says(of[SETTING_CLIENT_STACK], "same"))
 		of[SETTING_CLIENT_STACK] = of[SETTING_STACK];
-	if (is_word(of[SETTING_CLIENT_WAIT], "same"))
+	if (setting_says(of[SETTING_CLIENT_WAIT], "same"))
 		of[SETTING_CLIENT_WAIT] = of[SETTING_WAIT];
 }
 
@@ -54,14 +51,14 @@ static void resolve_client(struct setting_value *of)
 static void resolve(struct setting_value *of, const struct sides *sides,
 		    const struct plan_ground *ground)
 {
-	if (is_word(of[SETTING_WAIT], "default"))
+	if (setting_says(of[SETTING_WAIT], "default"))
 		of[SETTING_WAIT].word = sides->server.stack->spins ? "spin" : "block";
-	if (is_word(of[SETTING_CLIENT_WAIT], "default"))
+	if (setting_says(of[SETTING_CLIENT_WAIT], "default"))
 		of[SETTING_CLIENT_WAIT].word = sides->client.stack->spins ? "spin" : "block";
-	if (is_word(of[SETTING_HANDLER], "echo"))
+	if (setting_says(of[SETTING_HANDLER], "echo"))
 		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
 	if (sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
-	    is_word(of[SETTING_HUGEPAGES], "auto"))
+	    setting_says(of[SETTING_HUGEPAGES], "auto"))
 		of[SETTING_HUGEPAGES].word =
 			ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB ? "yes" : "no";
 }
@@ -69,7 +66,7 @@ static void resolve(struct setting_value *of, const struct sides *sides,
 static int judge_wait(const struct stack *stack, const char *name, const struct setting_value *wait,
 		      const char *setting, struct tp_error *error)
 {
-	if (is_word(*wait, "spin") || is_word(*wait, "default") ||
+	if (setting_says(*wait, "spin") || setting_says(*wait, "default") ||
 	    stack->ops->capabilities & TP_CAN_BLOCK)
 		return 0;
 	return tp_fail(error, -EINVAL,
@@ -78,30 +75,46 @@ static int judge_wait(const struct stack *stack, const char *name, const struct 
 		       name, wait->word, setting);
 }
 
-/* What the cell's stacks cannot do, or not on this host. 0, or -EINVAL with `error` filled. */
+/* Whether a side may have so many workers. 0, or -EINVAL with `error` filled. */
+static int judge_workers(const struct link *link, struct setting_value workers, const char *setting,
+			 struct tp_error *error)
+{
+	if (link->workers_max == 0 || workers.word || workers.number <= link->workers_max)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "%s has at most %u worker in a process, not %u; set \"%s\" to %u, or "
+		       "exclude it",
+		       link->name, link->workers_max, workers.number, setting, link->workers_max);
+}
+
+/* What the cell's stacks cannot do. 0, or -EINVAL with `error` filled. */
 static int judge_stacks(const struct plan_cell *cell, const struct sides *sides,
-			const struct plan_ground *ground, struct tp_error *error)
+			struct tp_error *error)
 {
 	const struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number, workers_max = cell->link->workers_max;
-	bool wants_hugepages = sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
-			       is_word(of[SETTING_HUGEPAGES], "yes");
-	int code;
+	int code = judge_workers(cell->link, of[SETTING_WORKERS], "workers", error);
 
-	if (workers_max && workers > workers_max)
-		return tp_fail(
-			error, -EINVAL,
-			"%s has at most %u worker in a process, not %u; set \"workers\" to %u, "
-			"or exclude it",
-			cell->link->name, workers_max, workers, workers_max);
-	code = judge_wait(sides->server.stack, of[SETTING_STACK].word, &of[SETTING_WAIT],
-			  setting_name(SETTING_WAIT), error);
+	if (code == 0)
+		code = judge_workers(link_find(of[SETTING_CLIENT_STACK].word),
+				     of[SETTING_CLIENT_WORKERS], "client_workers", error);
+	if (code == 0)
+		code = judge_wait(sides->server.stack, of[SETTING_STACK].word, &of[SETTING_WAIT],
+				  setting_name(SETTING_WAIT), error);
 	if (code == 0)
 		code = judge_wait(sides->client.stack, of[SETTING_CLIENT_STACK].word,
 				  &of[SETTING_CLIENT_WAIT], setting_name(SETTING_CLIENT_WAIT),
 				  error);
-	if (code < 0 || !wants_hugepages || ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB)
-		return code;
+	return code;
+}
+
+/* Whether there are enough hugepages, if they must be. 0, or -EINVAL with `error` filled. */
+static int judge_hugepages(const struct plan_cell *cell, const struct sides *sides,
+			   const struct plan_ground *ground, struct tp_error *error)
+{
+	if (!(sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES) ||
+	    !setting_says(cell->cell.of[SETTING_HUGEPAGES], "yes") ||
+	    ground->hugepages_free_mib >= HUGEPAGES_NEEDED_MIB)
+		return 0;
 	return tp_fail(error, -EINVAL,
 		       "hugepages are to be used, but %lu MiB of the %d MiB that server and client "
 		       "need are free; `weir doctor` says how to get them, or set \"hugepages\" to "
@@ -129,26 +142,44 @@ static int judge_links(const struct plan_cell *cell, struct tp_error *error)
 static int judge_hosts(const struct plan_cell *cell, const struct plan_ground *ground,
 		       struct tp_error *error)
 {
-	const struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number;
+	const char *stack = cell->cell.of[SETTING_STACK].word;
+	bool on_network = cell->link->kind == LINK_NETWORK;
 
-	if (!ground->hosts && cell->link->kind != LINK_NETWORK)
+	if (on_network == (ground->hosts != NULL))
 		return 0;
-	if (!ground->hosts)
+	if (on_network)
 		return tp_fail(error, -EINVAL,
 			       "%s is for servers and clients on several hosts, and the experiment "
 			       "has no \"hosts\"; give them (docs/hosts.md), or exclude it",
-			       of[SETTING_STACK].word);
-	if (cell->link->kind != LINK_NETWORK)
+			       stack);
+	return tp_fail(error, -EINVAL,
+		       "%s does not reach other hosts, and the experiment has \"hosts\"; set "
+		       "\"stack\" to epoll@network or uring@network, or exclude it",
+		       stack);
+}
+
+/*
+ * Workers and CPUs of a cell whose processes run on several hosts, whose CPUs may not be known yet.
+ * 0, or negative errno with `error` filled.
+ */
+static int choose_far_workers(struct plan_cell *cell, const struct hosts *hosts,
+			      struct tp_error *error)
+{
+	struct setting_value *of = cell->cell.of;
+	unsigned all;
+
+	if (setting_says(of[SETTING_CLIENT_WORKERS], "same"))
+		of[SETTING_CLIENT_WORKERS] = of[SETTING_WORKERS];
+	if (setting_says(of[SETTING_WORKERS], "all") ||
+	    setting_says(of[SETTING_CLIENT_WORKERS], "all"))
 		return tp_fail(error, -EINVAL,
-			       "%s does not reach other hosts, and the experiment has \"hosts\"; "
-			       "set \"stack\" to epoll@network or uring@network, or exclude it",
-			       of[SETTING_STACK].word);
-	if (of[SETTING_CONNECTIONS].number < hosts_client_workers(ground->hosts, workers))
+			       "with \"hosts\" workers are to be numbers, not \"all\"");
+	all = hosts_client_workers(hosts, of[SETTING_CLIENT_WORKERS].number);
+	if (of[SETTING_CONNECTIONS].number < all)
 		return tp_fail(error, -EINVAL, "%u connections are too few for %u client workers",
-			       of[SETTING_CONNECTIONS].number,
-			       hosts_client_workers(ground->hosts, workers));
-	return 0;
+			       of[SETTING_CONNECTIONS].number, all);
+	return hosts_pins(hosts, of[SETTING_WORKERS].number, of[SETTING_CLIENT_WORKERS].number,
+			  &cell->pins, error);
 }
 
 /* Whether a bare echo can take or give bodies so long. 0, or -EINVAL with `error` filled. */
@@ -172,7 +203,7 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 
 	if (!of[SETTING_BARE].number)
 		return 0;
-	if (!is_word(of[SETTING_HANDLER], "respond"))
+	if (!setting_says(of[SETTING_HANDLER], "respond"))
 		return tp_fail(error, -EINVAL,
 			       "a bare server answers with a fixed size and has no handler `%s`; "
 			       "set \"handler\" to \"respond\", or exclude it",
@@ -187,21 +218,23 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 	return judge_bare_body(of, SETTING_RESPONSE_BYTES, error);
 }
 
-/* Whether both sides may have as many sockets. 0, or -EMFILE with `error` filled. */
+/* Whether both sides may have as many sockets. 0, or negative errno with `error` filled. */
 static int judge_descriptors(const struct plan_cell *cell, const struct sides *sides,
 			     struct tp_error *error)
 {
 	const struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number;
 	unsigned connections = of[SETTING_CONNECTIONS].number;
 	unsigned link_files = cell->link->kind == LINK_VETH ? VETH_DESCRIPTORS : 0;
-	int code = stack_judge_descriptors(sides->server.stack, workers, true, connections,
-					   link_files, error);
+	int code = stack_judge_descriptors(sides->server.stack, of[SETTING_WORKERS].number, true,
+					   connections, link_files, error);
 
 	if (code < 0)
 		return code;
-	return stack_judge_descriptors(sides->client.stack, workers, false, connections,
-				       METRICS_FILES, error);
+	code = stack_judge_descriptors(sides->client.stack, of[SETTING_CLIENT_WORKERS].number,
+				       false, connections, METRICS_FILES, error);
+	if (code < 0 || (cell->link->kind != LINK_LOOPBACK && cell->link->kind != LINK_VETH))
+		return code;
+	return ports_judge(connections, cell->link->kind == LINK_VETH, error);
 }
 
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
@@ -209,9 +242,12 @@ static int judge_load(const struct cell *cell, struct tp_error *error)
 {
 	const struct setting_value *of = cell->of;
 
-	if (of[SETTING_CONNECTIONS].number < of[SETTING_WORKERS].number)
-		return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
-			       of[SETTING_CONNECTIONS].number, of[SETTING_WORKERS].number);
+	static const enum setting_id sides[] = {SETTING_WORKERS, SETTING_CLIENT_WORKERS};
+
+	for (unsigned i = 0; i < sizeof(sides) / sizeof(sides[0]); i++)
+		if (of[SETTING_CONNECTIONS].number < of[sides[i]].number)
+			return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
+				       of[SETTING_CONNECTIONS].number, of[sides[i]].number);
 	if (client_send_bytes(of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number) == 0)
 		return tp_fail(
 			error, -EINVAL,
@@ -246,37 +282,55 @@ static int judge_held(const struct plan_cell *cell, const struct sides *sides,
 	return 0;
 }
 
+/* Finds the stacks of both sides. 0, or negative errno with `error` filled. */
+static int find_sides(const struct plan_cell *cell, struct sides *sides, struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	int code = stack_find(of[SETTING_STACK].word, &sides->server, error);
+
+	return code < 0 ? code : stack_find(of[SETTING_CLIENT_STACK].word, &sides->client, error);
+}
+
 int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
 {
 	struct setting_value *of = cell->cell.of;
-	unsigned workers = of[SETTING_WORKERS].number;
 	struct sides sides;
 	int code;
 
 	resolve_client(of);
 	cell->link = link_find(of[SETTING_STACK].word);
-	code = stack_find(of[SETTING_STACK].word, &sides.server, error);
-	if (code == 0)
-		code = stack_find(of[SETTING_CLIENT_STACK].word, &sides.client, error);
+	code = find_sides(cell, &sides, error);
 	if (code == 0)
 		code = judge_links(cell, error);
 	if (code == 0)
 		code = judge_hosts(cell, ground, error);
 	if (code == 0)
-		code = judge_stacks(cell, &sides, ground, error);
+		code = judge_stacks(cell, &sides, error);
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0 && ground->hosts)
-		code = hosts_pins(ground->hosts, workers, &cell->pins, error);
+		code = choose_far_workers(cell, ground->hosts, error);
 	else if (code == 0)
-		code = pins_choose(ground->topology, workers, workers, &cell->pins, error);
+		code = workers_choose(&cell->cell, ground->topology, cell->link->workers_max,
+				      link_find(of[SETTING_CLIENT_STACK].word)->workers_max,
+				      &cell->pins, error);
 	if (code == 0 && !ground->hosts)
 		code = judge_held(cell, &sides, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);
 	if (code == 0)
-		code = judge_descriptors(cell, &sides, error);
-	if (code == 0)
 		resolve(of, &sides, ground);
+	return code;
+}
+
+int fit_host(const struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
+{
+	struct sides sides;
+	int code = find_sides(cell, &sides, error);
+
+	if (code == 0)
+		code = judge_hugepages(cell, &sides, ground, error);
+	if (code == 0)
+		code = judge_descriptors(cell, &sides, error);
 	return code;
 }

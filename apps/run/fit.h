@@ -23,4 +23,11 @@ void fit_words(struct plan_cell *cell);
  */
 int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error);
 
+/*
+ * Whether the host has what a completed cell takes and could be given: hugepages, descriptors. 0;
+ * or negative errno with `error` filled.
+ */
+int fit_host(const struct plan_cell *cell, const struct plan_ground *ground,
+	     struct tp_error *error);
+
 #endif

@@ -40,7 +40,7 @@ static void name_remote(struct remote *remote, const struct remote_wish *wish, c
 
 struct hosts *hosts_create(const json_t *json)
 {
-	struct hosts *hosts = calloc(1, sizeof(*hosts));
+	struct hosts *hosts = json ? calloc(1, sizeof(*hosts)) : NULL;
 	const json_t *clients = json_object_get(json, "clients");
 	char role[32];
 
@@ -151,18 +151,18 @@ static unsigned workers_of(const struct hosts *hosts, unsigned client, unsigned 
 	return own ? own : workers;
 }
 
-int hosts_pins(const struct hosts *hosts, unsigned workers, struct pins *pins_out,
-	       struct tp_error *error)
+int hosts_pins(const struct hosts *hosts, unsigned workers, unsigned client_workers,
+	       struct pins *pins_out, struct tp_error *error)
 {
 	struct pins pins = {.degraded = NULL};
 	struct cpus ignored;
 	int code = choose_cpus(&hosts->server, workers, false, &pins.server, error);
 
 	if (code == 0)
-		code = choose_cpus(&hosts->clients[0], workers_of(hosts, 0, workers), true,
+		code = choose_cpus(&hosts->clients[0], workers_of(hosts, 0, client_workers), true,
 				   &pins.client, error);
 	for (unsigned i = 1; code == 0 && i < hosts->client_count; i++)
-		code = choose_cpus(&hosts->clients[i], workers_of(hosts, i, workers), true,
+		code = choose_cpus(&hosts->clients[i], workers_of(hosts, i, client_workers), true,
 				   &ignored, error);
 	if (code == 0)
 		*pins_out = pins;

@@ -40,7 +40,10 @@ struct hosts {
  */
 void hosts_judge(const json_t *json, const char *path, const char *text, struct problems *problems);
 
-/* From JSON that was judged; connects to nobody. NULL for want of memory. */
+/*
+ * From JSON that was judged; connects to nobody. NULL for NULL, an experiment on this host alone,
+ * and for want of memory.
+ */
 struct hosts *hosts_create(const json_t *json);
 
 /*
@@ -64,8 +67,8 @@ const char *hosts_address(const struct hosts *hosts);
  * The CPUs of the server and of the first client: those that the experiment names, or from what the
  * hosts have, or before they were asked, the first ones. 0, or -ENOSPC with `error` filled.
  */
-int hosts_pins(const struct hosts *hosts, unsigned workers, struct pins *pins_out,
-	       struct tp_error *error);
+int hosts_pins(const struct hosts *hosts, unsigned workers, unsigned client_workers,
+	       struct pins *pins_out, struct tp_error *error);
 
 /* Workers of all clients together. */
 unsigned hosts_client_workers(const struct hosts *hosts, unsigned workers);

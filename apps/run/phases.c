@@ -64,7 +64,8 @@ static void on_server_line(void *user, const char *line)
 	struct session *session = user;
 	const char *json;
 
-	if ((json = behind_word(line, "ready")) && !session->ready) {
+	if ((json = behind_word(line, "ready")) && !session->ready &&
+	    readiness_accept(json, session->nonce, session->server.far ? 0 : session->server.pid)) {
 		session->ready = strdup(json);
 		session->ready_ns = clock_monotonic_ns();
 	} else if ((json = behind_word(line, "snapshot")) &&
@@ -92,13 +93,25 @@ static unsigned count_measuring(const struct session *session)
 	return count;
 }
 
+/* The pins of those processes that run on this host. */
+static struct pins near_pins(const struct session *session)
+{
+	struct pins pins = session->sample->cell->pins;
+
+	if (session_host_of(session, &session->server))
+		pins.server.count = 0;
+	if (session_host_of(session, &session->clients[0].child))
+		pins.client.count = 0;
+	return pins;
+}
+
 /* Asks the server for its accounts; its process only, not its group. */
 static void ask_accounts(struct session *session)
 {
+	struct pins near = near_pins(session);
+
 	child_ask(&session->server, SIGUSR1);
-	if (session->activity_count < SESSION_SNAPSHOTS)
-		activity_take(&session->activities[session->activity_count++], session->server.pid,
-			      session->clients[0].child.pid);
+	watch_window(&session->watch, session->server.pid, session->clients[0].child.pid, &near);
 }
 
 /*
@@ -125,7 +138,7 @@ static void on_client_line(void *user, const char *line)
 			ask_accounts(session);
 	} else if (strcmp(phase, "drain") == 0) {
 		client->drain_ns = clock_monotonic_ns();
-		if (session->activity_count == 1)
+		if (session->watch.count == 1)
 			ask_accounts(session);
 	}
 }
@@ -212,6 +225,7 @@ static int start(struct session *session, struct child *child, struct child_spec
 		 const struct program *program, const char *prefix, const char *log_name)
 {
 	char path[PATH_MAX], within[SESSION_NAME_BYTES];
+	json_t *env = readiness_env(session->sample->env, session->nonce);
 	struct tp_error error;
 	int code;
 
@@ -219,11 +233,12 @@ static int start(struct session *session, struct child *child, struct child_spec
 	directory_file(session->directory, within, path);
 	spec->folder = session->directory->partial;
 	spec->log_path = path;
-	spec->env = session->sample->env;
+	spec->env = env;
 	if (session_host_of(session, child))
 		code = start_far(session, child, spec, program, prefix, &error);
 	else
 		code = child_start(child, spec, &error);
+	json_decref(env);
 	if (code == -ENOSPC || code == -EDQUOT || code == -EROFS || code == -EIO)
 		directory_fail(session->directory, code, log_name);
 	if (code < 0)
@@ -350,7 +365,7 @@ static void await_clients(struct session *session, uint64_t window_ns)
 static void await_snapshots(struct session *session)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + SNAPSHOT_NS;
-	unsigned asked = session->activity_count;
+	unsigned asked = session->watch.count;
 	char quote[700];
 
 	while (session->snapshot_count < asked && !session->server.ended && !is_over(deadline_ns) &&
@@ -410,14 +425,35 @@ static void end_all(struct session *session)
 	kill_child(session, &session->server);
 }
 
+/* A child that somebody stopped and set going again measured the pause as well. */
+static void judge_stops(struct session *session, const struct child *child)
+{
+	if (child->stopped && !session->interrupt->signal_number)
+		session_invalidate(session, "%s was stopped by a signal while the sample ran",
+				   child->name);
+}
+
+/* All processes run: lets them, and judges what became of them. */
+static void lead(struct session *session, uint64_t window_ns)
+{
+	struct pins near = near_pins(session);
+
+	watch_aside(&session->watch, &near);
+	await_clients(session, window_ns);
+	await_snapshots(session);
+	judge_stops(session, &session->server);
+	for (unsigned i = 0; i < session->client_count; i++)
+		judge_stops(session, &session->clients[i].child);
+	if (json_array_size(session->reasons) > 0)
+		directory_check_room(session->directory);
+}
+
 void session_carry_out(struct session *session, uint64_t window_ns)
 {
 	session->start_ns = clock_monotonic_ns();
-	if (start_server(session) == 0 && await_ready(session) && start_clients(session) == 0) {
-		await_clients(session, window_ns);
-		await_snapshots(session);
-		if (json_array_size(session->reasons) > 0)
-			directory_check_room(session->directory);
-	}
+	watch_start(&session->watch);
+	if (start_server(session) == 0 && await_ready(session) && start_clients(session) == 0)
+		lead(session, window_ns);
 	end_all(session);
+	watch_end(&session->watch);
 }

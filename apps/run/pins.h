@@ -14,15 +14,37 @@
 
 #include <jansson.h>
 
+struct pins_wish {
+	unsigned server_workers; /* at least 1; one CPU each */
+	unsigned client_workers; /* 0: as many as there are CPUs left for the client */
+	bool across_nodes;	 /* server and client on different NUMA nodes, not on one */
+};
+
 struct pins {
-	struct cpus server;
+	struct cpus server; /* one CPU a worker */
 	struct cpus client;
+	struct cpus
+		reserved; /* of these nodes, left to the operating system; none if degraded so */
+	struct cpus server_nodes; /* numbers of the NUMA nodes that the server's CPUs are on */
+	struct cpus client_nodes;
 	const char *degraded; /* static: how these pins fall short; NULL if they do not */
 };
 
-/* One CPU a worker. 0; or -ENOSPC, with `error` filled, when there are fewer CPUs than workers. */
-int pins_choose(const struct topology *topology, unsigned server_workers, unsigned client_workers,
+/* 0; or -ENOSPC, with `error` filled, when there are fewer CPUs than workers. */
+int pins_choose(const struct topology *topology, const struct pins_wish *wish,
 		struct pins *pins_out, struct tp_error *error);
+
+/* The CPUs that a plan leaves to the operating system wherever its cells are not degraded. */
+void pins_reserve(const struct topology *topology, struct cpus *reserved_out);
+
+/* How many server workers there may be before pins fall short; 0 if they do with one. */
+unsigned pins_server_most(const struct topology *topology, bool across_nodes);
+
+/*
+ * {"server_cpus": [0], "client_cpus": [1], "server_nodes": [0], "client_nodes": [0]}; a new
+ * reference.
+ */
+json_t *pins_to_json(const struct pins *pins);
 
 /* [0, 1]; a new reference. */
 json_t *pins_cpus_to_json(const struct cpus *cpus);

@@ -1,9 +1,9 @@
 /*
  * plan: an experiment's samples in the order they are carried out.
  *
- * The factors span a grid, the last one fastest; excluded cells are left out. Every cell is
- * measured once a run. The order differs from run to run, so that a slow phase of the host does not
- * always meet the same cells.
+ * The axes span a grid, the last one fastest; excluded cells are left out. Every cell is measured
+ * once a run. The order differs from run to run, so that a slow phase of the host does not always
+ * meet the same cells.
  *
  * Owned by the caller from make to free; refers to the experiment, which must live longer. Plane:
  * setup.
@@ -26,8 +26,12 @@ struct plan_cell {
 	char wait_text[WAIT_TEXT]; /* what the cell's words may lie in */
 	char client_wait_text[WAIT_TEXT];
 	char variant[SETTING_TEXT_BYTES];
+	const char *scenario;	   /* its name; NULL if the experiment has no such axis */
+	const char *variant_level; /* likewise the variant's alone */
 	const struct link *link;
-	const struct program *program; /* that serves; the ground's */
+	bool of_matrix;		       /* its workers are one of a profile's list of counts */
+	unsigned build;		       /* which of the experiment's */
+	const struct program *program; /* that serves; the ground's, NULL if that has none */
 	struct pins pins;
 };
 
@@ -43,8 +47,14 @@ struct plan_sample {
 };
 
 struct plan {
-	const struct experiment *experiment;
-	json_t *env; /* of every process that a sample starts */
+	/*
+	 * As it is carried out here: windows and runs are settled, and so is its JSON, from which
+	 * the same plan can be made again. Shares all else with that which the plan was made from.
+	 */
+	struct experiment *experiment;
+	const char *form_reason; /* static: why this form was chosen; NULL without one */
+	json_t *omitted; /* [{what, why}, ...]: what a profile wants and this host has not */
+	json_t *env;	 /* of every process that a sample starts */
 	struct plan_cell *cells;
 	unsigned cell_count;
 	struct plan_sample *samples;
@@ -59,12 +69,22 @@ struct plan_ground {
 	uint16_t port;		   /* free on the loopback */
 	unsigned long hugepages_free_mib;
 	const char *run_id; /* short; no other run on this host has it */
-	/* One for each of the experiment's builds, the runner's own first; outlive the plan. */
+	/*
+	 * One for each of the experiment's builds, the runner's own first; outlive the plan. NULL:
+	 * it is not to be carried out.
+	 */
 	const struct program *programs;
 	const struct hosts *hosts; /* where server and clients run; NULL: all on this one */
 };
 
-/* 0; or -EINVAL with everything that stands in the way in `problems`. */
+/*
+ * A plan to look at: 0, and what this host lacks to carry it out in `problems`; or -EINVAL if there
+ * can be none, and why in `problems`, which are empty at first.
+ */
+int plan_sketch(const struct experiment *experiment, const struct plan_ground *ground,
+		struct plan **plan_out, struct problems *problems);
+
+/* A plan to carry out. 0; or -EINVAL with everything that stands in the way in `problems`. */
 int plan_make(const struct experiment *experiment, const struct plan_ground *ground,
 	      struct plan **plan_out, struct problems *problems);
 
@@ -81,17 +101,13 @@ unsigned plan_variant_width(const struct plan *plan);
 void plan_free(struct plan *plan);
 
 /*
- * Position in the run's order -> cell, for `cells` cells; run counts from 0. `order_out` has room
- * for all.
- */
-void plan_order(enum experiment_order order, uint64_t seed, unsigned runs, unsigned run,
-		unsigned cells, unsigned *order_out);
-
-/*
  * How long the plan should take, from its windows and the usual cost of starting and stopping,
  * seconds.
  */
 double plan_estimate_s(const struct plan *plan);
+
+/* All settings, and the names of scenario and variant where there are such; a new reference. */
+json_t *plan_cell_to_json(const struct plan_cell *cell);
 
 /* plan.json; a new reference. */
 json_t *plan_to_json(const struct plan *plan);

@@ -29,3 +29,9 @@ void problems_add(struct problems *problems, const char *format, ...)
 	problems->text[used + (size_t)bytes] = '\n';
 	problems->text[used + (size_t)bytes + 1] = '\0';
 }
+
+void problems_join(struct problems *problems, const struct problems *others)
+{
+	for (const char *line = others->text; *line; line += strcspn(line, "\n") + 1)
+		problems_add(problems, "%.*s", (int)strcspn(line, "\n"), line);
+}

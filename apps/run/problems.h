@@ -18,4 +18,7 @@ struct problems {
 void problems_add(struct problems *problems, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* Adds the lines of others. */
+void problems_join(struct problems *problems, const struct problems *others);
+
 #endif

@@ -17,6 +17,7 @@ int program_own(struct program *program_out)
 		return code;
 	strcpy(program.path, own_path);
 	program.build = build_info();
+	json_object_set_new(program.build, "program_sha256", json_string(program.sha256));
 	*program_out = program;
 	return 0;
 }

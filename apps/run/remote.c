@@ -18,7 +18,7 @@
 /* Longest time of each step. */
 #define COMMAND_NS (20 * CLOCK_SECOND_NS)
 #define COPY_NS (300 * CLOCK_SECOND_NS)
-#define ANSWER_NS (10 * CLOCK_SECOND_NS)
+#define ANSWER_NS (30 * CLOCK_SECOND_NS)
 #define FETCH_NS (120 * CLOCK_SECOND_NS)
 #define CLOSE_NS (10 * CLOCK_SECOND_NS)
 
@@ -249,6 +249,8 @@ static int start_keeper(struct remote *remote, const struct program *program,
 	hello = ask(remote, "hello", NULL, interrupt, error);
 	if (!hello) {
 		code = ssh_close(&remote->keeper, clock_monotonic_ns() + CLOSE_NS, interrupt);
+		if (code <= 0) /* it ran, but did not answer in time */
+			return -EHOSTUNREACH;
 		return explain_start(remote, program, code, interrupt, error);
 	}
 	read_cpus(json_object_get(hello, "cpus"), &remote->cpus);

@@ -10,6 +10,7 @@
 #define WEIR_RUN_RESULT_H
 
 #include "apps/run/plan.h"
+#include "apps/run/watch.h"
 
 #define RESULT_SCHEMA "weir.sample/1"
 
@@ -21,11 +22,10 @@ struct result_parts {
 	double duration_s; /* of the window, as asked for; 0: not judged */
 	double ready_ms;   /* from start to the ready line; negative if it never came */
 	json_t *ready;
-	json_t *before; /* snapshots of the server as the window began */
-	json_t *after;	/* and as it ended */
-	json_t *client; /* client.json */
-	/* CPUs' worth of work that others did in the window; negative if not known. */
-	double other_busy_cpus;
+	json_t *before;		   /* snapshots of the server as the window began */
+	json_t *after;		   /* and as it ended */
+	json_t *client;		   /* client.json */
+	const struct watch *watch; /* what the runner saw; NULL: nothing */
 };
 
 /* A new reference. */

@@ -1,19 +1,16 @@
 #include "apps/common/exit.h"
 #include "apps/common/flags.h"
 #include "apps/run/conduct.h"
+#include "apps/run/experiment_flags.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
-
-#include <errno.h>
-#include <string.h>
 
 static const char program[] = "weir run";
 
 struct run_options {
 	struct conduct conduct;
 	const char *experiment;
-	const char *overrides[EXPERIMENT_OVERRIDES_MAX];
-	unsigned override_count;
+	struct experiment_changes changes;
 };
 
 static int run_experiment(const struct run_options *options)
@@ -22,42 +19,18 @@ static int run_experiment(const struct run_options *options)
 	struct experiment *experiment;
 	int status;
 
-	if (experiment_read(options->experiment, options->overrides, options->override_count,
-			    &experiment, &problems) < 0)
+	if (experiment_read(options->experiment, &options->changes, &experiment, &problems) < 0)
 		return conduct_refuse(program, &problems);
 	status = conduct(&options->conduct, experiment);
 	experiment_free(experiment);
 	return status;
 }
 
-/* --set may be given more than once. */
-static int parse_override(const struct flag *flag, const char *text)
-{
-	struct run_options *options = flag->value;
-
-	if (!strchr(text, '=') || options->override_count == EXPERIMENT_OVERRIDES_MAX)
-		return -EINVAL;
-	options->overrides[options->override_count++] = text;
-	return 0;
-}
-
-static const struct flag_kind flag_override = {
-	.metavar = "KEY=VALUE",
-	.accepts = "a key of the experiment and its value, like duration=1s or depth=8; at most 32 "
-		   "times",
-	.repeats = true,
-	.parse = parse_override,
-};
-
 int verb_run(int argc, char **argv)
 {
 	struct run_options options = {.conduct.program = program};
 	struct flag table[] = {
-		{.name = "set",
-		 .kind = &flag_override,
-		 .value = &options,
-		 .about = "override a value of the experiment; a factor gets this one level, or "
-			  "those of a list [...]"},
+		EXPERIMENT_FLAGS(&options.changes),
 		CONDUCT_FLAGS(&options.conduct),
 	};
 	struct flags flags = {.program = program,
@@ -73,8 +46,12 @@ int verb_run(int argc, char **argv)
 			      .operand_value = &options.experiment,
 			      .table = table,
 			      .count = sizeof(table) / sizeof(table[0])};
+	char variants[EXPERIMENT_FLAGS_WORDS];
+	struct tp_error error;
 	int status;
 
+	if (experiment_flags_begin(&options.changes, variants, &error) < 0)
+		return exit_with(EXIT_USAGE, program, &error);
 	conduct_default_lock(&flags);
 	if (!flags_accept(&flags, argc, argv, &status))
 		return status;

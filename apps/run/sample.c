@@ -12,7 +12,7 @@
 static void describe_clients(struct session *session)
 {
 	const struct plan_sample *sample = session->sample;
-	unsigned workers = sample->cell->cell.of[SETTING_WORKERS].number;
+	unsigned workers = sample->cell->cell.of[SETTING_CLIENT_WORKERS].number;
 
 	session->client_count = session->hosts ? session->hosts->client_count : 1;
 	for (unsigned i = 0; i < session->client_count; i++) {
@@ -151,6 +151,7 @@ int sample_run(const struct plan_sample *sample, const struct experiment *experi
 	session->hosts = hosts;
 	session->reasons = json_array();
 	describe_clients(session);
+	readiness_make_nonce(session->nonce);
 	strftime(started_at, sizeof(started_at), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
 	measure(session, experiment->warmup_ns + experiment->duration_ns);
 	if (!interrupt->signal_number) {

@@ -9,15 +9,16 @@
 #ifndef WEIR_RUN_SESSION_H
 #define WEIR_RUN_SESSION_H
 
-#include "apps/run/activity.h"
 #include "apps/run/child.h"
 #include "apps/run/directory.h"
 #include "apps/run/hosts.h"
 #include "apps/run/interrupt.h"
 #include "apps/run/plan.h"
+#include "apps/run/readiness.h"
+#include "apps/run/watch.h"
 
 enum {
-	SESSION_SNAPSHOTS = 2, /* as the measured window begins, and as it ends */
+	SESSION_SNAPSHOTS = WATCH_WINDOWS, /* as the measured window begins, and as it ends */
 	SESSION_NAME_BYTES = SETTING_TEXT_BYTES + 96,
 };
 
@@ -48,8 +49,8 @@ struct session {
 	char *snapshots[SESSION_SNAPSHOTS]; /* likewise */
 	unsigned snapshot_count;
 	bool snapshots_lack; /* one asked for never came, so which the others are is not known */
-	struct activity activities[SESSION_SNAPSHOTS]; /* taken as the snapshots are asked for */
-	unsigned activity_count;
+	struct watch watch;  /* read as the snapshots are asked for */
+	char nonce[READINESS_NONCE_BYTES];
 	uint64_t start_ns;
 	uint64_t ready_ns;
 	uint64_t beat_ns;   /* when the hosts last heard of us */

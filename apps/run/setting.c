@@ -19,14 +19,15 @@ struct setting {
 	const char *name;
 	enum setting_kind kind;
 	bool needed;
-	struct setting_value fallback;	  /* if not needed */
-	const char *mark;		  /* stands before the value in a variant's name */
-	uint32_t least, most;		  /* numbers */
-	const char *const *words;	  /* words: those accepted, ended by NULL; or */
+	struct setting_value fallback; /* if not needed */
+	const char *mark;	       /* stands before the value in a variant's name */
+	uint32_t least, most;	       /* numbers */
+	const char *const *words; /* those accepted, of numbers beside them, ended by NULL; or */
 	int (*judge)(const char *word);	  /* words: 0 if accepted */
 	const char *accepted;		  /* words and flags: what is, for messages; or */
 	const char *(*accepted_of)(void); /* the same where it is made of a table */
 	bool bytes;			  /* numbers: may be written with a unit, as "16KiB" */
+	const char *zero;		  /* numbers: the word that 0 is another way to write */
 };
 
 static int judge_stack(const char *word)
@@ -75,6 +76,9 @@ static int judge_handler(const char *word)
 }
 
 static const char *const protocol_words[] = {"framed", NULL};
+static const char *const workers_words[] = {"all", NULL};
+static const char *const client_workers_words[] = {"same", "all", NULL};
+static const char *const placement_words[] = {"same-node", "across-nodes", NULL};
 
 static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_STACK] = {"stack", SETTING_IS_WORD, .needed = true, .mark = "",
@@ -90,7 +94,8 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_CONNECTIONS] = {"connections", SETTING_IS_NUMBER, .fallback.number = 1,
 				 .mark = "c", .least = 1, .most = LIMIT_CONN_MAX},
 	[SETTING_WORKERS] = {"workers", SETTING_IS_NUMBER, .fallback.number = 1, .mark = "w",
-			     .least = 1, .most = STACK_WORKERS_MAX},
+			     .least = 1, .most = STACK_WORKERS_MAX, .words = workers_words,
+			     .accepted = ", or \"all\""},
 	[SETTING_REQUEST_BYTES] = {"request_bytes", SETTING_IS_NUMBER, .fallback.number = 256,
 				   .mark = "q", .least = 0, .most = BODY_BYTES_MAX, .bytes = true},
 	[SETTING_RESPONSE_BYTES] = {"response_bytes", SETTING_IS_NUMBER, .fallback.number = 64,
@@ -112,6 +117,13 @@ static const struct setting settings[SETTING_COUNT] = {
 				 .accepted_of = client_wait_usage},
 	[SETTING_BARE] = {"bare", SETTING_IS_FLAG, .mark = "bare-", .most = 1,
 			  .accepted = "true or false"},
+	[SETTING_CLIENT_WORKERS] = {"client_workers", SETTING_IS_NUMBER, .fallback.word = "same",
+				    .mark = "client-w", .least = 0, .most = STACK_WORKERS_MAX,
+				    .words = client_workers_words, .zero = "all",
+				    .accepted = ", or \"same\" or \"all\""},
+	[SETTING_PLACEMENT] = {"placement", SETTING_IS_WORD, .fallback.word = "same-node",
+			       .mark = "", .words = placement_words,
+			       .accepted = "same-node or across-nodes"},
 };
 
 enum setting_kind setting_kind(enum setting_id id)
@@ -157,9 +169,11 @@ static int refuse(const struct setting *setting, const json_t *json, char *why, 
 	const char *shown = given ? given : "(unprintable)";
 
 	if (setting->kind == SETTING_IS_NUMBER)
-		snprintf(why, why_bytes, "is %.60s, but a whole number from %u to %u is accepted%s",
-			 shown, setting->least, setting->most,
-			 setting->bytes ? ", or one with its unit, like \"16KiB\"" : "");
+		snprintf(why, why_bytes,
+			 "is %.60s, but a whole number from %u to %u is accepted%s%s", shown,
+			 setting->least, setting->most,
+			 setting->bytes ? ", or one with its unit, like \"16KiB\"" : "",
+			 setting->accepted ? setting->accepted : "");
 	else
 		snprintf(why, why_bytes, "is %.60s; accepted: %s", shown,
 			 setting->accepted_of ? setting->accepted_of() : setting->accepted);
@@ -167,28 +181,40 @@ static int refuse(const struct setting *setting, const json_t *json, char *why, 
 	return -EINVAL;
 }
 
-static bool is_word_accepted(const struct setting *setting, const char *word)
+/* The word as the table has it, which outlives any JSON; NULL if it is none of them. */
+static const char *find_word(const struct setting *setting, const char *word)
 {
-	if (setting->judge)
-		return setting->judge(word) == 0;
-	for (const char *const *known = setting->words; *known; known++)
+	for (const char *const *known = setting->words; known && word && *known; known++)
 		if (strcmp(*known, word) == 0)
-			return true;
-	return false;
+			return *known;
+	return NULL;
 }
 
-/* A number, or a size in words. False if it is neither, or out of bounds. */
-static bool read_number(const struct setting *setting, const json_t *json, uint32_t *number_out)
+static bool is_word_accepted(const struct setting *setting, const char *word)
+{
+	return setting->judge ? setting->judge(word) == 0 : find_word(setting, word) != NULL;
+}
+
+/*
+ * A number, a size in words, or a word that leaves the number to the program. False if it is none
+ * of them, or out of bounds.
+ */
+static bool read_number(const struct setting *setting, const json_t *json,
+			struct setting_value *value_out)
 {
 	uint64_t number = (uint64_t)json_integer_value(json);
 	const char *text = json_string_value(json);
 
+	value_out->word = find_word(setting, text);
+	if (value_out->word)
+		return true;
 	if (json_is_integer(json) && json_integer_value(json) < 0)
 		return false;
 	if (!json_is_integer(json) &&
 	    (!setting->bytes || !text || units_parse_bytes(text, setting->most, &number) < 0))
 		return false;
-	*number_out = (uint32_t)number;
+	value_out->number = (uint32_t)number;
+	value_out->word = number == 0 ? setting->zero : NULL;
 	return number >= setting->least && number <= setting->most;
 }
 
@@ -205,7 +231,7 @@ int setting_read(enum setting_id id, const json_t *json, struct setting_value *v
 		accepted = value.word && is_word_accepted(setting, value.word);
 		break;
 	case SETTING_IS_NUMBER:
-		accepted = read_number(setting, json, &value.number);
+		accepted = read_number(setting, json, &value);
 		break;
 	case SETTING_IS_FLAG:
 		value.number = json_is_true(json);
@@ -220,9 +246,14 @@ int setting_read(enum setting_id id, const json_t *json, struct setting_value *v
 
 bool setting_equal(enum setting_id id, struct setting_value a, struct setting_value b)
 {
-	if (settings[id].kind == SETTING_IS_WORD)
-		return strcmp(a.word, b.word) == 0;
-	return a.number == b.number;
+	if (settings[id].kind == SETTING_IS_FLAG || (!a.word && !b.word))
+		return a.number == b.number;
+	return a.word && b.word && strcmp(a.word, b.word) == 0;
+}
+
+bool setting_says(struct setting_value value, const char *word)
+{
+	return value.word && strcmp(value.word, word) == 0;
 }
 
 json_t *setting_to_json(enum setting_id id, struct setting_value value)
@@ -231,7 +262,7 @@ json_t *setting_to_json(enum setting_id id, struct setting_value value)
 	case SETTING_IS_WORD:
 		return json_string(value.word);
 	case SETTING_IS_NUMBER:
-		return json_integer(value.number);
+		return value.word ? json_string(value.word) : json_integer(value.number);
 	case SETTING_IS_FLAG:
 		return json_boolean(value.number);
 	}
@@ -243,8 +274,9 @@ bool setting_label(enum setting_id id, struct setting_value value, char text[SET
 	const struct setting *setting = &settings[id];
 	int length;
 
-	if (setting->kind == SETTING_IS_WORD)
-		length = snprintf(text, SETTING_TEXT_BYTES, "%s%s", setting->mark, value.word);
+	if (setting->kind != SETTING_IS_FLAG && value.word)
+		length = snprintf(text, SETTING_TEXT_BYTES, "%s%s%s", setting->mark,
+				  setting->kind == SETTING_IS_NUMBER ? "-" : "", value.word);
 	else if (setting->kind == SETTING_IS_NUMBER)
 		length = snprintf(text, SETTING_TEXT_BYTES, "%s%u", setting->mark, value.number);
 	else

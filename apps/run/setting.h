@@ -31,6 +31,8 @@ enum setting_id {
 	SETTING_CLIENT_STACK,
 	SETTING_CLIENT_WAIT,
 	SETTING_BARE,
+	SETTING_CLIENT_WORKERS,
+	SETTING_PLACEMENT,
 	SETTING_COUNT,
 };
 
@@ -42,8 +44,8 @@ enum setting_kind {
 
 /* A word is lent by the JSON it was read from, or static. */
 struct setting_value {
-	const char *word;
-	uint32_t number; /* numbers, and flags as 0 and 1 */
+	const char *word; /* of a number: "all" or "same" in its place; else NULL */
+	uint32_t number;  /* numbers, and flags as 0 and 1 */
 };
 
 struct cell {
@@ -74,6 +76,9 @@ int setting_read(enum setting_id id, const json_t *json, struct setting_value *v
 		 size_t why_bytes);
 
 bool setting_equal(enum setting_id id, struct setting_value a, struct setting_value b);
+
+/* Whether a number is left to the program by this word. */
+bool setting_says(struct setting_value value, const char *word);
 
 /* A new reference. */
 json_t *setting_to_json(enum setting_id id, struct setting_value value);

@@ -125,8 +125,8 @@ static json_t *begin_cell(const struct plan_cell *plan_cell, const json_t *resul
 		saturated += is_valid(result) && json_is_true(json_object_get(client, "saturated"));
 	}
 	return json_pack("{ss so si si si}", "variant", plan_cell->variant, "cell",
-			 cell_to_json(&plan_cell->cell), "samples", (int)samples, "valid",
-			 (int)valid, "client_saturated", (int)saturated);
+			 plan_cell_to_json(plan_cell), "samples", (int)samples, "valid", (int)valid,
+			 "client_saturated", (int)saturated);
 }
 
 json_t *summary_make(const struct plan *plan, const json_t *results)

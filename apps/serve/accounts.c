@@ -2,6 +2,7 @@
 
 #include "apps/common/json.h"
 #include "apps/common/process.h"
+#include "apps/common/timing.h"
 #include "dataplane/core/clock.h"
 
 #include <string.h>
@@ -93,11 +94,53 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 	json_object_set_new(object, "server", server_to_json(options, &sum->server));
 	json_object_set_new(object, "busy", busy_to_json(&sum->server.busy));
 	json_object_set_new(object, "process", process_to_json());
-	json_object_set_new(object, "cpu", process_cpus_to_json(&held));
+	process_add_cpus(object, &held);
 	return object;
 }
 
-json_t *serve_ready_to_json(const struct serve_options *options)
+/* What the kernel's TCP counted on our connections, in the place of the stack's own counts. */
+static void add_segments(json_t *transport, const struct tp_addr *listen,
+			 const struct serve_segments *segments)
+{
+	static const char *const names[] = {"segments_out", "segments_in", "segments_resent",
+					    "segments_connections"};
+	const struct segments *sum = &segments->sum;
+	const uint64_t values[] = {sum->out, sum->in, sum->resent, sum->connections};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (listen->family == TP_UNIX)
+			json_set_unknown(transport, names[i], "a Unix socket has no segments");
+		else if (segments->code < 0)
+			json_set_unknown(transport, names[i], strerror(-segments->code));
+		else
+			json_object_set_new(transport, names[i], json_count(values[i]));
+	}
+}
+
+static json_t *binding_of(const struct serve_options *options, const struct serve_worker *workers)
+{
+	json_t *object = json_object(), *array = json_array();
+
+	for (unsigned i = 0; i < options->stack.workers; i++)
+		json_array_append_new(array, binding_to_json(&workers[i].worker.binding));
+	json_object_set(object, "memory", options->memory);
+	json_object_set_new(object, "workers", array);
+	return object;
+}
+
+json_t *serve_snapshot_to_json(const struct serve_options *options, const struct serve_copy *sum,
+			       const struct serve_worker *workers,
+			       const struct serve_segments *segments)
+{
+	json_t *object = serve_copy_to_json(options, sum);
+
+	if (options->stack.stack->uses_descriptors)
+		add_segments(json_object_get(object, "transport"), &options->listen, segments);
+	json_object_set_new(object, "binding", binding_of(options, workers));
+	return object;
+}
+
+json_t *serve_ready_to_json(const struct serve_options *options, const struct serve_worker *workers)
 {
 	const struct stack_options *stack = &options->stack;
 	struct cpus held = stack_held_cpus(stack->stack, stack->options, &stack->cpus);
@@ -125,6 +168,9 @@ json_t *serve_ready_to_json(const struct serve_options *options)
 	json_object_set_new(object, "capabilities",
 			    stack_capabilities_to_json(stack->stack->ops->capabilities));
 	serve_add_link(object, options);
+	json_object_set_new(object, "binding", binding_of(options, workers));
+	json_object_set_new(object, "clock", timing_to_json());
+	json_object_set_new(object, "nonce", json_text(options->nonce));
 	return object;
 }
 

@@ -1,6 +1,7 @@
 #include "apps/common/exit.h"
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
+#include "apps/common/process.h"
 #include "apps/common/signals.h"
 #include "apps/serve/serve.h"
 #include "apps/weir/verbs.h"
@@ -53,6 +54,7 @@ static int resolve(struct serve_options *options, struct flags *flags, char *lis
 		return rc;
 	options->delivery_name = flags_find(flags, "delivery")->text;
 	options->handler_name = flags_find(flags, "handler")->text;
+	options->nonce = getenv(SERVE_NONCE);
 	rc = judge_bare(options, flags, error);
 	if (rc < 0)
 		return rc;
@@ -111,15 +113,24 @@ static bool collect(const struct serve_options *options, struct serve_worker *wo
 	return true;
 }
 
-/* Prints the accounts of all workers, or nothing: a sum that lacks one would look whole. */
+/*
+ * Prints the accounts of all workers, or nothing: a sum that lacks one would look whole. The peak
+ * of memory is that between two snapshots.
+ */
 static void print_snapshot(const struct serve_options *options, struct serve_worker *workers)
 {
 	struct serve_copy *sum = calloc(1, sizeof(*sum));
+	struct serve_segments segments = {.code = 0};
 
+	/* First of all: a client whose load is over will not keep its connections for long. */
+	if (options->stack.stack->uses_descriptors)
+		segments.code = segments_read(&segments.sum);
 	if (!sum)
 		fprintf(stderr, "weir serve: no memory for a snapshot\n");
 	else if (collect(options, workers, sum))
-		json_print_line(stdout, "snapshot", serve_copy_to_json(options, sum));
+		json_print_line(stdout, "snapshot",
+				serve_snapshot_to_json(options, sum, workers, &segments));
+	process_begin_peak();
 	free(sum);
 }
 
@@ -137,13 +148,15 @@ static void wait_for_end(const struct serve_options *options, struct serve_worke
 	}
 }
 
-/* The kernel forgets a thread's moves with the thread, and all of the workers have ended. */
+/* The kernel forgets a thread's moves and waits with the thread, and all workers have ended. */
 static json_t *final_to_json(const struct serve_options *options, const struct serve_copy *sum)
 {
+	static const char *const lost[] = {"migrations", "runqueue_wait_us"};
 	json_t *final = serve_copy_to_json(options, sum);
 
-	json_set_unknown(json_object_get(final, "process"), "migrations",
-			 "the workers have ended, and their counts with them");
+	for (unsigned i = 0; i < sizeof(lost) / sizeof(lost[0]); i++)
+		json_set_unknown(json_object_get(final, "process"), lost[i],
+				 "the workers have ended, and their counts with them");
 	return final;
 }
 
@@ -187,8 +200,7 @@ static int judge_end(const struct serve_options *options, const struct serve_wor
  * Serves until one of the blocked signals asks for the end; the exit status, or -1 with `error`
  * filled.
  */
-static int serve(const struct serve_options *options, const sigset_t *signals,
-		 struct tp_error *error)
+static int serve(struct serve_options *options, const sigset_t *signals, struct tp_error *error)
 {
 	struct serve_worker *workers = calloc(options->stack.workers, sizeof(*workers));
 	int status;
@@ -196,22 +208,25 @@ static int serve(const struct serve_options *options, const sigset_t *signals,
 	if (!workers)
 		return tp_fail(error, -ENOMEM, "no memory for %u workers", options->stack.workers);
 	clock_start();
+	options->memory = membind_apply(options->stack.membind, &options->stack.cpus);
 	if (cpus_bind(&options->stack.cpus, error) < 0 ||
 	    start_workers(options, workers, error) < 0) {
+		json_decref(options->memory);
 		free(workers);
 		return -1;
 	}
-	json_print_line(stdout, "ready", serve_ready_to_json(options));
+	json_print_line(stdout, "ready", serve_ready_to_json(options, workers));
 	wait_for_end(options, workers, signals);
 	stop_workers(workers, options->stack.workers);
 	print_final(options, workers);
 	status = judge_end(options, workers);
+	json_decref(options->memory);
 	free(workers);
 	return status;
 }
 
 /* The same within the server's end of a veth pair, which it makes before and removes behind. */
-static int serve_over_veth(const struct serve_options *options, const sigset_t *signals,
+static int serve_over_veth(struct serve_options *options, const sigset_t *signals,
 			   struct tp_error *error)
 {
 	struct tp_error remove_error;
@@ -228,7 +243,7 @@ static int serve_over_veth(const struct serve_options *options, const sigset_t *
 }
 
 /* Blocks the signals first, so that none of them breaks off the making of the link. */
-static int run(const struct serve_options *options, struct tp_error *error)
+static int run(struct serve_options *options, struct tp_error *error)
 {
 	sigset_t signals;
 

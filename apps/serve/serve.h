@@ -8,6 +8,7 @@
 #ifndef WEIR_APPS_SERVE_H
 #define WEIR_APPS_SERVE_H
 
+#include "apps/common/segments.h"
 #include "apps/common/stack.h"
 #include "apps/common/worker.h"
 #include "dataplane/core/clock.h"
@@ -29,7 +30,13 @@ struct serve_options {
 	bool bare;		/* the stack's bare echo instead of the pipeline */
 	uint32_t request_bytes; /* bare: body bytes of each request */
 	uint32_t conn_max;
+	/* made as it starts */
+	json_t *memory;	   /* what became of --membind; owned */
+	const char *nonce; /* what whoever started it wants to hear again; NULL if nothing */
 };
+
+/* The environment's name for the nonce. */
+#define SERVE_NONCE "WEIR_NONCE"
 
 /*
  * What a worker copies out, or the sum over workers. Of the server's counters a bare echo keeps
@@ -50,6 +57,12 @@ struct serve_worker {
 	bool drained; /* every connection ended within the bound; valid once joined */
 };
 
+/* What the kernel's TCP counted, or why that is not known. */
+struct serve_segments {
+	int code; /* negative errno, or 0 */
+	struct segments sum;
+};
+
 /* A worker's body: opens, listens, serves until stopped, drains. */
 void serve_worker_run(struct worker *worker);
 
@@ -61,11 +74,20 @@ void serve_copy_add(struct serve_copy *sum, const struct serve_copy *copy);
  */
 bool serve_polls_itself(const struct serve_options *options);
 
-/* The object of the lines `snapshot` and `final`. */
+/* The object of the line `final`. */
 json_t *serve_copy_to_json(const struct serve_options *options, const struct serve_copy *sum);
 
+/*
+ * The object of the line `snapshot`: the same, and what lives as long as the workers and their
+ * connections do.
+ */
+json_t *serve_snapshot_to_json(const struct serve_options *options, const struct serve_copy *sum,
+			       const struct serve_worker *workers,
+			       const struct serve_segments *segments);
+
 /* The object of the line `ready`. */
-json_t *serve_ready_to_json(const struct serve_options *options);
+json_t *serve_ready_to_json(const struct serve_options *options,
+			    const struct serve_worker *workers);
 
 /* The ready line's "link": how clients reach it, as far as that is known here. */
 void serve_add_link(json_t *object, const struct serve_options *options);

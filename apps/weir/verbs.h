@@ -11,6 +11,7 @@ int verb_doctor(int argc, char **argv);
 int verb_stacks(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_load(int argc, char **argv);
+int verb_plan(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_ceiling(int argc, char **argv);
 int verb_report(int argc, char **argv);

@@ -6,6 +6,7 @@
 #include "stacks/dpdk/memif.h"
 #include "stacks/dpdk/pair.h"
 #include "stacks/dpdk/xdp.h"
+#include "stacks/dpdk/xstats.h"
 
 #include <errno.h>
 #include <rte_dev.h>
@@ -144,6 +145,8 @@ int port_open(struct port *port, const struct device *device, uint64_t nap_ns,
 	failure = open_device(port, error);
 	if (failure)
 		pool_release(port->pool);
+	else if (device->server)
+		port->xstat_count = xstats_open(port->id);
 	return failure;
 }
 
@@ -254,15 +257,18 @@ void port_sleep(struct port *port, uint64_t bound_ns)
 	doze_sleep(&port->doze, bound_ns, port->waiting_count > 0 || !link_usable(&port->link));
 }
 
-uint64_t port_missed(const struct port *port)
+struct port_losses port_losses(const struct port *port)
 {
 	struct rte_eth_stats stats;
 
 	if (rte_eth_stats_get(port->id, &stats) < 0)
-		return 0;
+		return (struct port_losses){0};
 	if (port->device.kind == DEVICE_AF_XDP && port->doze.fd >= 0)
 		stats.imissed = xdp_losses_of(port->doze.fd).frames; /* the driver's are a part */
-	return stats.imissed + stats.rx_nombuf;
+	return (struct port_losses){.missed = stats.imissed,
+				    .no_mbuf = stats.rx_nombuf,
+				    .errors_in = stats.ierrors,
+				    .errors_out = stats.oerrors};
 }
 
 uint64_t port_fill_empty(const struct port *port)

@@ -51,7 +51,8 @@ struct port {
 	struct rte_mbuf *waiting[PORT_WAITING_MAX]; /* to be sent, in order */
 	struct rte_mbuf *spare[PORT_BURST];	    /* allocated, not yet filled */
 	struct port_counters counters;
-	uint64_t sample_ns; /* when to look at the pool again */
+	uint64_t sample_ns;   /* when to look at the pool again */
+	unsigned xstat_count; /* the driver's own statistics, of a server's port; 0 of a client's */
 	struct device device;
 	uint16_t mtu;
 	uint8_t mac[6]; /* the device's own, zero if it has none that matters */
@@ -102,8 +103,16 @@ void port_turn(struct port *port, uint64_t now_ns);
  */
 void port_sleep(struct port *port, uint64_t bound_ns);
 
-/* Frames that the device dropped for want of descriptors or mbufs. */
-uint64_t port_missed(const struct port *port);
+/* What the device itself counted. */
+struct port_losses {
+	uint64_t missed;     /* frames received with no descriptor for them; af_xdp: or dropped */
+	uint64_t no_mbuf;    /* receives that found no mbuf */
+	uint64_t errors_in;  /* frames received with an error */
+	uint64_t errors_out; /* frames that could not be sent */
+};
+
+/* All 0 if the driver does not say. */
+struct port_losses port_losses(const struct port *port);
 
 /* af_xdp: times that the kernel found no buffer of ours to receive into; 0 for others. */
 uint64_t port_fill_empty(const struct port *port);

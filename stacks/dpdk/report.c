@@ -1,13 +1,15 @@
 #include "stacks/dpdk/instance.h"
+#include "stacks/dpdk/xstats.h"
 
 /* What was dropped on the way in, over utcp's reasons and the port's. */
 static uint64_t drops_in(const struct dpdk *dpdk)
 {
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
 	uint64_t handled = utcp->in_arp + utcp->in_icmp + utcp->in_segments;
+	const struct port_losses losses = port_losses(dpdk->port);
 
-	return utcp->in_frames - handled + dpdk->port->counters.oversized_in +
-	       port_missed(dpdk->port);
+	return utcp->in_frames - handled + dpdk->port->counters.oversized_in + losses.missed +
+	       losses.no_mbuf;
 }
 
 /*
@@ -49,7 +51,8 @@ unsigned dpdk_details(const struct tp *tp, struct tp_detail *details_out, unsign
 	const struct dpdk *dpdk = (const struct dpdk *)tp;
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
 	const struct port_counters *port = &dpdk->port->counters;
-	const struct tp_detail all[] = {
+	const struct port_losses losses = port_losses(dpdk->port);
+	const struct tp_detail own[] = {
 #define X(name, meaning) {#name, utcp->name, TP_DETAIL_COUNT},
 		UTCP_COUNTERS(X)
 #undef X
@@ -57,7 +60,10 @@ unsigned dpdk_details(const struct tp *tp, struct tp_detail *details_out, unsign
 		{"port_bytes_in", port->bytes_in, TP_DETAIL_COUNT},
 		{"port_frames_out", port->frames_out, TP_DETAIL_COUNT},
 		{"port_bytes_out", port->bytes_out, TP_DETAIL_COUNT},
-		{"port_missed", port_missed(dpdk->port), TP_DETAIL_COUNT},
+		{"port_missed", losses.missed + losses.no_mbuf, TP_DETAIL_COUNT},
+		{"port_no_mbuf", losses.no_mbuf, TP_DETAIL_COUNT},
+		{"port_errors_in", losses.errors_in, TP_DETAIL_COUNT},
+		{"port_errors_out", losses.errors_out, TP_DETAIL_COUNT},
 		{"port_fill_empty", port_fill_empty(dpdk->port), TP_DETAIL_COUNT},
 		{"port_tx_full", port->tx_full, TP_DETAIL_COUNT},
 		{"port_mbufs_short", port->mbufs_short, TP_DETAIL_COUNT},
@@ -71,5 +77,9 @@ unsigned dpdk_details(const struct tp *tp, struct tp_detail *details_out, unsign
 		{"link_downs", dpdk->port->link.downs, TP_DETAIL_COUNT},
 	};
 
-	return tp_details_copy(all, sizeof(all) / sizeof(all[0]), details_out, room);
+	unsigned count = tp_details_copy(own, sizeof(own) / sizeof(own[0]), details_out, room);
+
+	if (room < count + dpdk->port->xstat_count)
+		return count;
+	return count + xstats_read(dpdk->port->id, dpdk->port->xstat_count, details_out + count);
 }

@@ -101,7 +101,7 @@ class Capacity(unittest.TestCase):
         self.judge(stack, before, final, result, elapsed)
 
     def judge(self, stack, before, final, result, elapsed):
-        kib = (final["process"]["rss_peak_kib"] - before["process"]["rss_kib"]) / CONNECTIONS
+        kib = (final["process"]["rss_peak_since_start_kib"] - before["process"]["rss_kib"]) / CONNECTIONS
         print(f"# {stack}: {CONNECTIONS} connections in {elapsed:.1f} s, {kib:.1f} KiB of server memory each")
         self.assertEqual((result["failed"], result["failures"]), (0, []))
         self.assertEqual(final["server"]["connections"], CONNECTIONS)

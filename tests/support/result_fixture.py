@@ -167,6 +167,126 @@ def schedule(runs: int, cells: list[dict[str, Any]]) -> list[tuple[int, dict[str
     ]
 
 
+# A comparison of variants: two commits in four scenarios, five runs, with hand-made numbers.
+
+SCENARIOS = {
+    "respond-64": {"handler": "respond", "request_bytes": 64, "response_bytes": 64},
+    "respond-10k": {"handler": "respond", "request_bytes": 64, "response_bytes": 10240},
+    "echo-256": {"handler": "echo", "request_bytes": 256},
+    "coalesced-8": {"delivery": "coalesce", "depth": 8},
+}
+VARIANTS = {"base": {"commit": "v0.1"}, "new": {}}
+COMMITS = {"base": "a" * 40, "new": "b" * 40}
+# Scenario to its median rate and CPU per request, of base and new.
+MEDIANS = {
+    "respond-64": ((100_000.0, 98_000.0), (10.0, 10.2)),
+    "respond-10k": ((50_000.0, 51_000.0), (20.0, 19.0)),
+    "echo-256": ((80_000.0, 78_000.0), (12.5, 12.5)),
+    "coalesced-8": ((400_000.0, 400_000.0), (2.5, 2.6)),
+}
+# What the five runs add to a median: one of them is the median.
+OFFSETS = (0.0, -0.01, 0.01, -0.005, 0.005)
+
+
+def variants_experiment(variants: dict[str, Any]) -> dict[str, Any]:
+    """The experiment of that comparison."""
+    fixed = EXPERIMENT["fixed"] | {"stack": "epoll@loopback", "delivery": "immediate", "depth": 1}
+    for name in ("handler", "request_bytes", "response_bytes", "delivery", "depth"):
+        fixed.pop(name)
+    return EXPERIMENT | {
+        "name": "regression",
+        "question": "Does the new commit cost anything?",
+        "fixed": fixed,
+        "factors": {},
+        "scenarios": SCENARIOS,
+        "variants": variants,
+        "runs": len(OFFSETS),
+    }
+
+
+def variant_cells(variants: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells of that comparison, the variants fastest."""
+    cells = []
+    for scenario, settings in SCENARIOS.items():
+        for variant in variants:
+            cell = cell_of("epoll@loopback", "immediate", 1) | settings
+            cells.append(cell | {"scenario": scenario, "variant": variant})
+    return cells
+
+
+def as_planned(result: dict[str, Any], client: dict[str, Any]) -> None:
+    """Gives a sample the numbers of MEDIANS, its run's offset added."""
+    cell, run = result["cell"], result["run"]
+    rates, cpus = MEDIANS[cell["scenario"]]
+    side = 0 if cell["variant"] == "base" else 1
+    result["variant"] = f"{cell['scenario']}.{cell['variant']}"
+    result["effective_rps"] = rates[side] * (1 + OFFSETS[run])
+    os_cpu = cpus[side] * (1 - OFFSETS[run])
+    result["server"].update(
+        errors=0,
+        os_cpu_us_per_request=os_cpu,
+        busy_us_per_request=os_cpu * 0.9,
+        rss_peak_kib=44032 + 1024 * side + 64 * run,
+        rss_peak_since_start_kib=45056,
+    )
+    result["binding"] = {"kept": True}
+    result["runner_cpu_share"] = 0.001 * (1 + run)
+
+
+def write_variants(
+    path: Path,
+    change: Change | None = None,
+    variants: dict[str, Any] | None = None,
+    finish: Callable[[Path], None] | None = None,
+) -> Path:
+    """A whole result directory of that comparison; every variant but `base` has the numbers of
+    `new`. `finish(path)` may add and edit files before they are listed."""
+    variants = variants or VARIANTS
+
+    def both(result: dict[str, Any], client: dict[str, Any]) -> None:
+        as_planned(result, client)
+        if change:
+            change(result, client)
+
+    write_result(path, both, runs=len(OFFSETS), cells=variant_cells(variants))
+    experiment = variants_experiment(variants)
+    write_json(path / "experiment.json", experiment)
+    edit_json(path / "plan.json", effective=experiment, order="rotate", seed=1, runs=len(OFFSETS))
+    edit_json(
+        path / "build.json",
+        program_sha256="c" * 64,
+        variants={
+            name: {
+                "git_commit": commit,
+                "git_dirty": False,
+                "build_type": "release",
+                "c_args": "-O3",
+                "compiler": "gcc 12.2.0",
+                "program_sha256": commit[0] * 64,
+                "cache_key": commit[0] * 8,
+            }
+            for name, commit in COMMITS.items()
+        },
+    )
+    write_json(path / "drift.json", {"schema": "weir.drift/1", "drift": []})
+    if finish:
+        finish(path)
+    write_manifest(path)
+    write_seal(path)
+    return path
+
+
+def edit_json(path: Path, **values: Any) -> None:
+    """Sets these keys of a JSON file's object."""
+    write_json(path, json.loads(path.read_text()) | values)
+
+
+def write_seal(path: Path) -> None:
+    """manifest.sha256 of the manifest that is there."""
+    digest = hashlib.sha256((path / "manifest.json").read_bytes()).hexdigest()
+    (path / "manifest.sha256").write_text(f"{digest}  manifest.json\n")
+
+
 def write_small_result(path: Path) -> Path:
     """A whole result directory of one sample: two figures, where the full one has nine."""
     return write_result(path, runs=1, cells=all_cells()[:1])
@@ -234,6 +354,7 @@ def write_result(
 
 
 def write_json(path: Path, value: Any) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(value, indent=1) + "\n")
 
 
@@ -246,6 +367,6 @@ def write_manifest(path: Path) -> None:
             "bytes": file.stat().st_size,
         }
         for file in sorted(path.rglob("*"))
-        if file.is_file() and file.name != "manifest.json"
+        if file.is_file() and file.name not in ("manifest.json", "manifest.sha256")
     ]
     write_json(path / "manifest.json", {"schema": "weir.manifest/1", "files": files})

@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from analysis.load import Refusal, load_result
-from result_fixture import write_json, write_manifest, write_result
+from result_fixture import all_cells, write_json, write_manifest, write_result, write_seal
 
 FIRST = "samples/s0000-epoll@loopback.immediate.d1"
 
@@ -121,6 +121,9 @@ REFUSED = [
         "results.jsonl",
         "12 samples, plan.json has 13",
     ),
+    (written("drift.json", '{"drift": [1]}'), "drift.json", "not a list of {fact"),
+    (written("parity.json", "[]"), "parity.json", "not a JSON object"),
+    (written("hosts.json", "{"), "hosts.json", "cut off"),
 ]
 
 # The same without a new manifest: it must notice by itself.
@@ -237,3 +240,63 @@ class Refusing(unittest.TestCase):
         self.assertEqual(
             [sample.order_index for sample in load_result(path).samples], list(range(12))
         )
+
+    def test_attempts(self):
+        """an earlier attempt is read by its folder's name, and refused where it is of another schema"""
+        path = self.copy()
+        folder = path / "attempts" / "s0000-epoll@loopback.immediate.d1.1"
+        folder.mkdir(parents=True)
+        write_manifest(path)
+        (one,) = load_result(path).attempts
+        self.assertEqual((one.variant, one.failed), ("epoll@loopback.immediate.d1", False))
+        write_json(folder / "result.json", {"schema": "other/1"})
+        write_manifest(path)
+        with self.assertRaises(Refusal) as caught:
+            load_result(path)
+        self.assertIn("attempts/s0000", caught.exception.file)
+
+
+class Sealed(unittest.TestCase):
+    """Directories whose manifest.sha256 vouches for the manifest."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.path = write_result(Path(self.folder.name) / "run", runs=1, cells=all_cells()[:1])
+
+    def refused(self, words):
+        with self.assertRaises(Refusal) as caught:
+            load_result(self.path)
+        self.assertIn("manifest.json", caught.exception.file)
+        self.assertIn(words, caught.exception.reason)
+
+    def test_older(self):
+        """a directory without manifest.sha256 is read all the same"""
+        self.assertFalse(load_result(self.path).sealed)
+
+    def test_whole(self):
+        """one with it is read, as long as the manifest is the one that it names"""
+        write_seal(self.path)
+        self.assertTrue(load_result(self.path).sealed)
+
+    def test_flipped(self):
+        """a byte of the manifest changed where it does not matter is refused"""
+        write_seal(self.path)
+        manifest = self.path / "manifest.json"
+        manifest.write_bytes(manifest.read_bytes().replace(b"\n ", b"\n\t", 1))
+        self.refused("is not the file that manifest.sha256 names")
+
+    def test_other_seal(self):
+        """a manifest.sha256 that is cut off, or says more than it should, is refused"""
+        write_seal(self.path)
+        seal = self.path / "manifest.sha256"
+        whole = seal.read_text()
+        for text in (whole[:-1], whole[:10], "", whole + whole, whole.upper()):
+            seal.write_text(text)
+            self.refused("is not the file that manifest.sha256 names")
+
+    def test_no_manifest(self):
+        """a manifest.sha256 without its manifest is refused"""
+        write_seal(self.path)
+        (self.path / "manifest.json").unlink()
+        self.refused("is missing")

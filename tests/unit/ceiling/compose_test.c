@@ -45,23 +45,24 @@ static void what_is_composed_is_an_experiment(void)
 	char *text = compose_text(&compose);
 	struct problems problems = {.text = ""};
 	struct experiment *experiment;
-	const struct factor *last;
+	const struct axis *last;
 
 	CU_ASSERT_EQUAL_FATAL(experiment_compose("x", text, &experiment, &problems), 0);
-	CU_ASSERT_EQUAL(experiment->order, EXPERIMENT_ABBA);
+	CU_ASSERT_EQUAL(experiment->order.kind, ORDER_ABBA);
 	CU_ASSERT_EQUAL(experiment->runs, 5);
 	CU_ASSERT_EQUAL(experiment->warmup_ns, 300000000);
 	CU_ASSERT_STRING_EQUAL(experiment->fixed.of[SETTING_DELIVERY].word, "coalesce");
 	CU_ASSERT_STRING_EQUAL(experiment->fixed.of[SETTING_WAIT].word, "spin");
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_REQUEST_BYTES].number, 256);
-	CU_ASSERT_EQUAL(experiment->factor_count, 4);
-	CU_ASSERT_EQUAL(experiment->factors[0].setting, SETTING_STACK);
-	CU_ASSERT_STRING_EQUAL(experiment->factors[0].levels[1].word, compose.stacks[1]);
-	last = &experiment->factors[3];
+	CU_ASSERT_EQUAL(experiment->axis_count, 4);
+	CU_ASSERT_EQUAL(experiment->axes[0].setting, SETTING_STACK);
+	CU_ASSERT_STRING_EQUAL(experiment->axes[0].levels[1].cell.of[SETTING_STACK].word,
+			       compose.stacks[1]);
+	last = &experiment->axes[3];
 	CU_ASSERT_EQUAL(last->setting, SETTING_BARE);
 	CU_ASSERT_EQUAL(last->count, 2);
-	CU_ASSERT_EQUAL(last->levels[0].number, 0);
-	CU_ASSERT_EQUAL(last->levels[1].number, 1);
+	CU_ASSERT_EQUAL(last->levels[0].cell.of[SETTING_BARE].number, 0);
+	CU_ASSERT_EQUAL(last->levels[1].cell.of[SETTING_BARE].number, 1);
 	experiment_free(experiment);
 	free(text);
 }

@@ -2,7 +2,15 @@
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int run(const char *script, const char *input, char said[COMMAND_SAID_BYTES])
 {
@@ -58,12 +66,139 @@ static void knows_an_absent_program(void)
 	CU_ASSERT_STRING_EQUAL(said, "No such file or directory");
 }
 
+/* A shell's script as a command. */
+#define SCRIPT(text) ((const char *const[]){"sh", "-c", text, NULL})
+
+static void gives_what_is_said_on_stdout(void)
+{
+	struct command command = {.argv = SCRIPT("pwd; echo \"$HOME\"; echo no >&2"),
+				  .folder = "/usr",
+				  .env = (char *const[]){"HOME=/nowhere", NULL}};
+	char said[COMMAND_SAID_BYTES], output[32];
+
+	CU_ASSERT_EQUAL(command_read(&command, output, sizeof(output), said), 0);
+	CU_ASSERT_STRING_EQUAL(output, "/usr\n/nowhere\n");
+	CU_ASSERT_EQUAL(command_read(&command, output, 14, said), -EFBIG);
+	CU_ASSERT_STRING_EQUAL(output, "");
+	CU_ASSERT_EQUAL(command_read(&command, output, 15, said), 0);
+	command.argv = SCRIPT("echo half; echo why >&2; exit 1");
+	CU_ASSERT_EQUAL(command_read(&command, output, sizeof(output), said), -EIO);
+	CU_ASSERT_STRING_EQUAL(said, "why");
+	CU_ASSERT_STRING_EQUAL(output, "");
+}
+
+static void knows_an_absent_folder(void)
+{
+	struct command command = {.argv = SCRIPT("exit 0"), .folder = "/nowhere/at/all"};
+	char said[COMMAND_SAID_BYTES], output[8];
+
+	CU_ASSERT_EQUAL(command_read(&command, output, sizeof(output), said), -ENOENT);
+}
+
+/* Reads a small file. */
+static void read_file(const char *path, char text[64])
+{
+	FILE *file = fopen(path, "r");
+	size_t bytes = file ? fread(text, 1, 63, file) : 0;
+
+	text[bytes] = '\0';
+	if (file)
+		fclose(file);
+}
+
+static void writes_stdout_to_a_file_and_work_to_a_log(void)
+{
+	struct command command = {.argv = SCRIPT("echo out; echo err >&2; exit 4")};
+	char path[] = "/tmp/weir-command-XXXXXX", said[COMMAND_SAID_BYTES], text[64];
+
+	close(mkstemp(path));
+	CU_ASSERT_EQUAL(command_write(&command, path, said), -EIO);
+	CU_ASSERT_STRING_EQUAL(said, "err");
+	read_file(path, text);
+	CU_ASSERT_STRING_EQUAL(text, "out\n");
+	CU_ASSERT_EQUAL(command_work(&command, path, -1, said), -EIO);
+	CU_ASSERT_STRING_EQUAL(said, "ended with status 4");
+	read_file(path, text);
+	CU_ASSERT_STRING_EQUAL(text, "out\nout\nerr\n");
+	command.argv = SCRIPT("exit 0");
+	CU_ASSERT_EQUAL(command_work(&command, path, -1, said), 0);
+	unlink(path);
+}
+
+/*
+ * The script and a process that it starts hold the pipe's end open, so that its reader sees the end
+ * only when both are gone.
+ */
+static const char lasting[] = "sleep 600 & echo going; wait";
+
+static void work_that_is_to_stop_ends_with_all_it_started(void)
+{
+	struct command command = {.argv = SCRIPT(lasting)};
+	char path[] = "/tmp/weir-command-XXXXXX", said[COMMAND_SAID_BYTES], log[64], text[64];
+	int stop[2], fifo;
+	pid_t pid;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
+	snprintf(log, sizeof(log), "%s/log", path);
+	CU_ASSERT_EQUAL_FATAL(mkfifo(log, 0600), 0);
+	fifo = open(log, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	CU_ASSERT_EQUAL_FATAL(pipe2(stop, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		poll(&(struct pollfd){.fd = fifo, .events = POLLIN}, 1, -1);
+		_exit(write(stop[1], "!", 1) != 1);
+	}
+	CU_ASSERT_EQUAL(command_work(&command, log, stop[0], said), -EINTR);
+	waitpid(pid, NULL, 0);
+	fcntl(fifo, F_SETFL, 0);
+	while (read(fifo, text, sizeof(text)) > 0)
+		;
+	CU_ASSERT_EQUAL(read(fifo, text, sizeof(text)), 0);
+	close(fifo);
+	close(stop[0]);
+	close(stop[1]);
+	unlink(log);
+	rmdir(path);
+}
+
+static void work_ends_when_the_one_that_wanted_it_is_killed(void)
+{
+	struct command command = {.argv = SCRIPT(lasting)};
+	char path[] = "/tmp/weir-command-XXXXXX", said[COMMAND_SAID_BYTES], log[64], text[64];
+	pid_t pid;
+	int fifo;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
+	snprintf(log, sizeof(log), "%s/log", path);
+	CU_ASSERT_EQUAL_FATAL(mkfifo(log, 0600), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(command_work(&command, log, -1, said) != 0);
+	fifo = open(log, O_RDONLY | O_CLOEXEC);
+	CU_ASSERT(read(fifo, text, sizeof(text)) > 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CU_ASSERT_EQUAL(read(fifo, text, sizeof(text)), 0);
+	close(fifo);
+	unlink(log);
+	rmdir(path);
+}
+
 static const struct suite_test tests[] = {
 	{"a program reads the input and then its end", reads_its_input},
 	{"what a program that fails said on stderr becomes one line", quotes_what_a_failure_said},
 	{"of a program that fails in silence it is said how", says_how_a_silent_one_ended},
 	{"of much talk the beginning is kept", keeps_the_beginning_of_much_talk},
 	{"an absent program is told from one that fails", knows_an_absent_program},
+	{"what a program says on stdout is given whole or not at all",
+	 gives_what_is_said_on_stdout},
+	{"a program has no folder to run in that is not there", knows_an_absent_folder},
+	{"stdout goes to a file, and all that work says to its log",
+	 writes_stdout_to_a_file_and_work_to_a_log},
+	{"work that is to stop ends with all that it started",
+	 work_that_is_to_stop_ends_with_all_it_started},
+	{"work ends when the one that wanted it is killed",
+	 work_ends_when_the_one_that_wanted_it_is_killed},
 };
 
 SUITE_MAIN("common command", tests)

@@ -9,7 +9,7 @@
 static void test_lists(void)
 {
 	static const char *const wrong[] = {"",	   ",",	  "0,",	   ",0", "0,,1", "1-",	 "-1",
-					    "3-1", "0,0", "0-2,1", "a",	 "0 1",	 "1024", "0-999"};
+					    "3-1", "0,0", "0-2,1", "a",	 "0 1",	 "1024", "0-1024"};
 	struct cpus cpus = {.count = 1, .cpu = {77}};
 	char text[CPUS_TEXT_BYTES];
 
@@ -20,7 +20,7 @@ static void test_lists(void)
 	CU_ASSERT_STRING_EQUAL(cpus_print(&cpus, text), "0,2,3");
 	CU_ASSERT_EQUAL(cpus_parse("5,1", &cpus), 0);
 	CU_ASSERT_STRING_EQUAL(cpus_print(&cpus, text), "5,1");
-	CU_ASSERT_EQUAL(cpus_parse("768-1023", &cpus), 0);
+	CU_ASSERT_EQUAL(cpus_parse("0-1023", &cpus), 0);
 	CU_ASSERT_EQUAL(cpus.count, CPUS_MAX);
 	CU_ASSERT_TRUE(strlen(cpus_print(&cpus, text)) < CPUS_TEXT_BYTES);
 }
@@ -67,11 +67,39 @@ static void test_binding(void)
 	CU_ASSERT_EQUAL(cpus_bind(&before, &error), 0);
 }
 
+static void expect_added(const char *mask, const char *isolated, const char *result)
+{
+	struct cpus cpus, apart, possible;
+	char text[CPUS_TEXT_BYTES];
+
+	CU_ASSERT_EQUAL_FATAL(cpus_parse(mask, &cpus), 0);
+	CU_ASSERT_EQUAL_FATAL(cpus_parse(isolated, &apart), 0);
+	CU_ASSERT_EQUAL_FATAL(cpus_parse("0-5", &possible), 0);
+	cpus_add_isolated(&cpus, &possible, &apart);
+	CU_ASSERT_STRING_EQUAL(cpus_print(&cpus, text), result);
+}
+
+static void test_isolated(void)
+{
+	expect_added("0-1", "2-5", "0,1,2,3,4,5");
+	expect_added("0-1,4-5", "2-3", "0,1,2,3,4,5");
+	expect_added("0-1,4-5", "2-3,9", "0,1,2,3,4,5"); /* 9 is in another's cpuset */
+}
+
+static void test_narrowed(void)
+{
+	expect_added("0", "2-5", "0");
+	expect_added("2-3", "2-5", "2,3");
+	expect_added("0-2", "2-5", "0,1,2");
+}
+
 static const struct suite_test tests[] = {
 	{"a list names each CPU once, in the order given", test_lists},
 	{"CPUs are chosen from either end of those allowed", test_choice},
 	{"too few CPUs and unavailable ones are refused by name", test_refusals},
 	{"a thread runs where it was bound", test_binding},
+	{"isolated CPUs are allowed where they are all that the mask lacks", test_isolated},
+	{"a mask that was narrowed gains no isolated CPU", test_narrowed},
 };
 
 SUITE_MAIN("cpus", tests)

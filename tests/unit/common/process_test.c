@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,14 +81,100 @@ static void counts_softirqs_by_cpu(void)
 static void says_what_cpus_did(void)
 {
 	struct cpus one = {.count = 1, .cpu = {0}}, none = {.count = 1, .cpu = {CPUS_NUMBER_MAX}};
-	json_t *there = process_cpus_to_json(&one), *lacking = process_cpus_to_json(&none);
+	json_t *there = json_object(), *lacking = json_object();
+	const json_t *cpu, *host;
 
-	CU_ASSERT(json_integer_value(json_object_get(there, "busy_us")) > 0);
-	CU_ASSERT(json_is_integer(json_object_get(there, "net_rx_softirqs")));
-	CU_ASSERT(json_is_null(json_object_get(lacking, "busy_us")));
-	CU_ASSERT(json_is_string(json_object_get(lacking, "net_tx_softirqs_reason")));
+	process_add_cpus(there, &one);
+	process_add_cpus(lacking, &none);
+	cpu = json_object_get(there, "cpu");
+	host = json_object_get(there, "host");
+	CU_ASSERT(json_integer_value(json_object_get(cpu, "busy_us")) > 0);
+	CU_ASSERT(json_integer_value(json_object_get(host, "cpus")) ==
+		  sysconf(_SC_NPROCESSORS_ONLN));
+	CU_ASSERT(json_integer_value(json_object_get(host, "busy_us")) >=
+		  json_integer_value(json_object_get(cpu, "busy_us")));
+	CU_ASSERT(json_integer_value(json_object_get(cpu, "tasks_us")) <=
+		  json_integer_value(json_object_get(cpu, "busy_us")));
+	CU_ASSERT(json_is_integer(json_object_get(cpu, "net_rx_softirqs")));
+	cpu = json_object_get(lacking, "cpu");
+	CU_ASSERT(json_is_null(json_object_get(cpu, "busy_us")));
+	CU_ASSERT(json_is_string(json_object_get(cpu, "net_tx_softirqs_reason")));
 	json_decref(there);
 	json_decref(lacking);
+}
+
+static long long number_of(const json_t *object, const char *name)
+{
+	const json_t *value = json_object_get(object, name);
+
+	CU_ASSERT_FATAL(json_is_integer(value));
+	return json_integer_value(value);
+}
+
+/* 64 MiB that were there and are gone count since the start alone. */
+static void begins_the_peak_anew(void)
+{
+	const long long kib = 64 * 1024, slack_kib = 1024; /* the kernel's counts are not exact */
+	size_t bytes = (size_t)kib * 1024;
+	json_t *before, *after;
+	volatile char *memory = malloc(bytes);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(memory);
+	for (size_t i = 0; i < bytes; i += 4096)
+		memory[i] = 1;
+	before = process_to_json();
+	free((char *)memory);
+	process_begin_peak();
+	after = process_to_json();
+	if (json_is_null(json_object_get(after, "rss_peak_kib"))) {
+		suite_skip("this kernel does not let the peak be begun anew");
+	} else if (number_of(before, "rss_kib") - number_of(after, "rss_kib") < kib / 2) {
+		suite_skip("the allocator keeps the memory");
+	} else {
+		CU_ASSERT(number_of(before, "rss_peak_kib") >= kib - slack_kib);
+		CU_ASSERT(number_of(after, "rss_peak_kib") <
+			  number_of(before, "rss_peak_kib") - kib / 2);
+		CU_ASSERT(number_of(after, "rss_peak_since_start_kib") >=
+			  number_of(before, "rss_peak_kib") - slack_kib);
+	}
+	json_decref(before);
+	json_decref(after);
+}
+
+/* A thread that is ready to run on a CPU which this one does not leave. */
+static void *run_briefly(void *done)
+{
+	atomic_store((atomic_bool *)done, true);
+	while (atomic_load((atomic_bool *)done))
+		sched_yield();
+	return NULL;
+}
+
+static void counts_waits_for_a_cpu(void)
+{
+	struct cpus allowed, one = {.count = 1};
+	int64_t before, after;
+	atomic_bool running = false;
+	struct tp_error error;
+	pthread_t other;
+
+	CU_ASSERT_EQUAL_FATAL(cpus_allowed(&allowed), 0);
+	one.cpu[0] = allowed.cpu[0];
+	CU_ASSERT_EQUAL_FATAL(cpus_bind(&one, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(pthread_create(&other, NULL, run_briefly, &running), 0);
+	while (!atomic_load(&running))
+		sched_yield();
+	before = process_runqueue_wait_ns();
+	for (unsigned i = 0; i < 100; i++)
+		sched_yield();
+	after = process_runqueue_wait_ns();
+	atomic_store(&running, false);
+	pthread_join(other, NULL);
+	CU_ASSERT_EQUAL(cpus_bind(&allowed, &error), 0);
+	if (before < 0)
+		suite_skip("this kernel does not say how long threads wait for a CPU");
+	else
+		CU_ASSERT(after > before);
 }
 
 static void *wait_for_a_byte(void *pipe)
@@ -130,6 +217,9 @@ static const struct suite_test tests[] = {
 	{"a number is found by its whole name", reads_numbers_by_name},
 	{"softirqs are counted by CPU, whichever are there", counts_softirqs_by_cpu},
 	{"what CPUs did is said, or why not", says_what_cpus_did},
+	{"the peak of memory is since its beginning, and since the start apart",
+	 begins_the_peak_anew},
+	{"waits for a CPU that another has are counted", counts_waits_for_a_cpu},
 	{"context switches are those of other threads than the main one",
 	 counts_switches_of_other_threads},
 	{"moves between CPUs are counted, or said not to be", counts_migrations},

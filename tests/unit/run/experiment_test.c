@@ -27,9 +27,13 @@ static struct experiment *read_text(const char *text, const char *const *overrid
 {
 	struct experiment *experiment = NULL;
 
+	struct experiment_changes changes = {.override_count = count};
+
+	for (unsigned i = 0; i < count; i++)
+		changes.overrides[i] = overrides[i];
 	*problems = (struct problems){0};
 	write_text(text, strlen(text));
-	if (experiment_read(path, overrides, count, &experiment, problems) < 0)
+	if (experiment_read(path, &changes, &experiment, problems) < 0)
 		experiment = NULL;
 	unlink(path);
 	return experiment;
@@ -55,6 +59,10 @@ static void expect_problems(const char *text, const char *const *overrides, unsi
 	if (strcmp(shown, expected) != 0)
 		printf("# expected: %s# got:      %s", expected, shown);
 }
+
+/* The value of a factor at one of its levels. */
+#define LEVEL(experiment, factor, level) \
+	((experiment)->axes[factor].levels[level].cell.of[(experiment)->axes[factor].setting])
 
 #define HEAD "{\"schema\": \"weir.experiment/1\", \"name\": \"x\",\n"
 #define FIXED "\"fixed\": {\"stack\": \"epoll@loopback\"}"
@@ -95,7 +103,8 @@ static const struct {
 	{HEAD FIXED ", \"runs\": \"3\"}",
 	 "2:47: 'runs' is \"3\"; accepted: a whole number from 1 to 1000\n"},
 	{HEAD FIXED ", \"order\": \"abab\"}",
-	 "2:48: 'order' is \"abab\"; accepted: \"rotate\", \"shuffle\" or \"abba\"\n"},
+	 "2:48: 'order' is \"abab\"; accepted: \"rotate\", \"abba\", \"balanced\", \"random\" or "
+	 "\"random(SEED)\"\n"},
 	{HEAD FIXED ", \"duration\": \"2\"}", "2:51: 'duration' is \"2\"; accepted: 100ms to 60m, "
 					      "with its unit, e.g. \"2s\" or \"500ms\"\n"},
 	{HEAD FIXED ", \"duration\": \"61m\"}",
@@ -138,18 +147,19 @@ static const struct {
 	/* Contradictions. */
 	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"depth\": 1},\n\"factors\": {\"depth\": "
 	      "[1]}}",
-	 "3:13: 'depth' is varied here but fixed in line 2\n"},
+	 "3:13: 'depth' is set here and in \"fixed\" in line 2; it may stand in one\n"},
 	{HEAD FIXED ", \"factors\": {\"depth\": [1]}, \"excludes\": [{\"depth\": 2}]}",
 	 "2:89: 'depth' never has this level, so this excludes nothing\n"},
 	{HEAD FIXED ", \"excludes\": [{\"depth\": 2}]}",
 	 "2:53: 'depth' is not varied, so nothing can be excluded by it\n"},
 	{HEAD FIXED ", \"excludes\": [{}]}",
-	 "2:52: an exclude must be an object with at least one factor\n"},
+	 "2:52: an exclude must be an object with at least one factor, scenario or variant\n"},
 	/* All at once. */
 	{HEAD FIXED ", \"runs\": 0, \"order\": 7,\n \"sed\": 1}",
 	 "3:2: unknown key 'sed'; did you mean 'seed'?\n"
 	 "2:47: 'runs' is 0; accepted: a whole number from 1 to 1000\n"
-	 "2:59: 'order' is 7; accepted: \"rotate\", \"shuffle\" or \"abba\"\n"},
+	 "2:59: 'order' is 7; accepted: \"rotate\", \"abba\", \"balanced\", \"random\" or "
+	 "\"random(SEED)\"\n"},
 };
 
 static void names_every_fault(void)
@@ -164,16 +174,16 @@ static void names_what_cannot_be_read(void)
 	struct experiment *experiment;
 	struct problems problems = {0};
 
-	CU_ASSERT_EQUAL(experiment_read("/nonexistent", NULL, 0, &experiment, &problems), -EINVAL);
+	CU_ASSERT_EQUAL(experiment_read("/nonexistent", NULL, &experiment, &problems), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "/nonexistent: No such file or directory;"));
 	/* From where a relative path was taken. */
 	CU_ASSERT_FATAL(getcwd(here, sizeof(here)) != NULL);
 	snprintf(tried, sizeof(tried), "No such file or directory (%s/nonexistent);", here);
 	problems = (struct problems){0};
-	CU_ASSERT_EQUAL(experiment_read("nonexistent", NULL, 0, &experiment, &problems), -EINVAL);
+	CU_ASSERT_EQUAL(experiment_read("nonexistent", NULL, &experiment, &problems), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, tried));
 	problems = (struct problems){0};
-	CU_ASSERT_EQUAL(experiment_read("/tmp", NULL, 0, &experiment, &problems), -EINVAL);
+	CU_ASSERT_EQUAL(experiment_read("/tmp", NULL, &experiment, &problems), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "/tmp/experiment.json"));
 	/* Nothing may be waited for: a device, or a FIFO that nobody writes to. */
 	strcpy(path, "/tmp/weir-experiment-fifo-XXXXXX");
@@ -181,7 +191,7 @@ static void names_what_cannot_be_read(void)
 	strcat(path, "/experiment.json");
 	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
 	problems = (struct problems){0};
-	CU_ASSERT_EQUAL(experiment_read(path, NULL, 0, &experiment, &problems), -EINVAL);
+	CU_ASSERT_EQUAL(experiment_read(path, NULL, &experiment, &problems), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "not a regular file"));
 	unlink(path);
 	*strrchr(path, '/') = '\0';
@@ -198,7 +208,7 @@ static void refuses_a_file_without_bounds(void)
 	CU_ASSERT_FATAL(text != NULL);
 	memset(text, ' ', bytes);
 	write_text(text, bytes);
-	CU_ASSERT_EQUAL(experiment_read(path, NULL, 0, &experiment, &problems), -EINVAL);
+	CU_ASSERT_EQUAL(experiment_read(path, NULL, &experiment, &problems), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "larger than 1048576 bytes"));
 	unlink(path);
 	/* Nesting deeper than the parser follows is an error like any other. */
@@ -217,7 +227,7 @@ static void reads_what_is_right(void)
 		     "\"factors\": {\"delivery\": [\"immediate\", \"flush-at:512\"], \"depth\": "
 		     "[1, 8]},\n"
 		     "\"excludes\": [{\"delivery\": \"flush-at:512\", \"depth\": 1}],\n"
-		     "\"runs\": 2, \"order\": \"shuffle\", \"seed\": 7, \"warmup\": \"0s\", "
+		     "\"runs\": 2, \"order\": \"random\", \"seed\": 7, \"warmup\": \"0s\", "
 		     "\"duration\": \"1.5s\"}";
 	struct problems problems;
 	struct experiment *experiment = read_text(text, NULL, 0, &problems);
@@ -227,11 +237,11 @@ static void reads_what_is_right(void)
 	CU_ASSERT_STRING_EQUAL(experiment->question, "");
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_CONNECTIONS].number, 4);
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_REQUEST_BYTES].number, 256);
-	CU_ASSERT_EQUAL(experiment->factor_count, 2);
-	CU_ASSERT_STRING_EQUAL(experiment->factors[0].levels[1].word, "flush-at:512");
+	CU_ASSERT_EQUAL(experiment->axis_count, 2);
+	CU_ASSERT_STRING_EQUAL(LEVEL(experiment, 0, 1).word, "flush-at:512");
 	CU_ASSERT_EQUAL(experiment->exclude_count, 1);
-	CU_ASSERT_EQUAL(experiment->order, EXPERIMENT_SHUFFLE);
-	CU_ASSERT_EQUAL(experiment->seed, 7);
+	CU_ASSERT_EQUAL(experiment->order.kind, ORDER_RANDOM);
+	CU_ASSERT_EQUAL(experiment->order.seed, 7);
 	CU_ASSERT_EQUAL(experiment->warmup_ns, 0);
 	CU_ASSERT_EQUAL(experiment->duration_ns, 1500000000);
 	CU_ASSERT_STRING_EQUAL(experiment->text, text);
@@ -249,8 +259,8 @@ static void overrides_go_where_they_belong(void)
 	struct experiment *experiment = read_text(text, overrides, 4, &problems);
 
 	CU_ASSERT_FATAL(experiment != NULL);
-	CU_ASSERT_EQUAL(experiment->factors[0].count, 1);
-	CU_ASSERT_EQUAL(experiment->factors[0].levels[0].number, 32);
+	CU_ASSERT_EQUAL(experiment->axes[0].count, 1);
+	CU_ASSERT_EQUAL(LEVEL(experiment, 0, 0).number, 32);
 	CU_ASSERT_EQUAL(experiment->duration_ns, 200000000);
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_CONNECTIONS].number, 2);
 	CU_ASSERT_EQUAL(experiment->runs, 5);
@@ -274,8 +284,8 @@ static void a_device_that_is_left_out_is_written(void)
 	struct experiment *experiment = read_text(text, NULL, 0, &problems);
 
 	CU_ASSERT_FATAL(experiment != NULL);
-	CU_ASSERT_STRING_EQUAL(experiment->factors[0].levels[0].word, "epoll@loopback");
-	CU_ASSERT_STRING_EQUAL(experiment->factors[0].levels[1].word, "uring@unix");
+	CU_ASSERT_STRING_EQUAL(LEVEL(experiment, 0, 0).word, "epoll@loopback");
+	CU_ASSERT_STRING_EQUAL(LEVEL(experiment, 0, 1).word, "uring@unix");
 	CU_ASSERT_STRING_EQUAL(experiment->fixed.of[SETTING_CLIENT_STACK].word,
 			       "epoll@loopback,nodelay=off");
 	CU_ASSERT_EQUAL(experiment->exclude_count, 1);
@@ -292,8 +302,8 @@ static void composes_from_text(void)
 	struct experiment *experiment;
 
 	CU_ASSERT_EQUAL_FATAL(experiment_compose("weir x", text, &experiment, &problems), 0);
-	CU_ASSERT_EQUAL(experiment->order, EXPERIMENT_ABBA);
-	CU_ASSERT_STRING_EQUAL(experiment_order_name(experiment->order), "abba");
+	CU_ASSERT_EQUAL(experiment->order.kind, ORDER_ABBA);
+	CU_ASSERT_STRING_EQUAL(order_name(experiment->order.kind), "abba");
 	CU_ASSERT_STRING_EQUAL(experiment->text, text);
 	CU_ASSERT_EQUAL(experiment->text_bytes, strlen(text));
 	experiment_free(experiment);
@@ -325,13 +335,13 @@ static void a_list_makes_a_factor(void)
 	struct experiment *experiment = read_text(text, overrides, 3, &problems);
 
 	CU_ASSERT_FATAL(experiment != NULL);
-	CU_ASSERT_EQUAL_FATAL(experiment->factor_count, 3);
-	CU_ASSERT_EQUAL(experiment->factors[0].count, 3);
-	CU_ASSERT_EQUAL(experiment->factors[0].levels[2].number, 6);
-	CU_ASSERT_EQUAL(experiment->factors[1].setting, SETTING_STACK);
-	CU_ASSERT_STRING_EQUAL(experiment->factors[1].levels[1].word, "epoll@unix");
+	CU_ASSERT_EQUAL_FATAL(experiment->axis_count, 3);
+	CU_ASSERT_EQUAL(experiment->axes[0].count, 3);
+	CU_ASSERT_EQUAL(LEVEL(experiment, 0, 2).number, 6);
+	CU_ASSERT_EQUAL(experiment->axes[1].setting, SETTING_STACK);
+	CU_ASSERT_STRING_EQUAL(LEVEL(experiment, 1, 1).word, "epoll@unix");
 	CU_ASSERT_PTR_NULL(fixed_text(experiment, "stack"));
-	CU_ASSERT_EQUAL(experiment->factors[2].setting, SETTING_WAIT);
+	CU_ASSERT_EQUAL(experiment->axes[2].setting, SETTING_WAIT);
 	experiment_free(experiment);
 	/* of a key given twice the last counts, and is the one to blame */
 	expect_problems(text, wrong, 3,
@@ -352,7 +362,7 @@ static void sizes_may_have_units(void)
 
 	CU_ASSERT_FATAL(experiment != NULL);
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_RESPONSE_BYTES].number, 1024);
-	CU_ASSERT_EQUAL(experiment->factors[0].levels[1].number, 16384);
+	CU_ASSERT_EQUAL(LEVEL(experiment, 0, 1).number, 16384);
 	CU_ASSERT_EQUAL(experiment->excludes[0].cell.of[SETTING_REQUEST_BYTES].number, 16384);
 	CU_ASSERT_PTR_NULL(fixed_text(experiment, "response_bytes"));
 	levels = json_object_get(json_object_get(experiment->json, "factors"), "request_bytes");

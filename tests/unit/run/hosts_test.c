@@ -143,11 +143,11 @@ static void pins_as_told(void)
 	struct tp_error error;
 	struct pins pins;
 
-	CU_ASSERT_EQUAL(hosts_pins(hosts, 2, &pins, &error), 0);
+	CU_ASSERT_EQUAL(hosts_pins(hosts, 2, 2, &pins, &error), 0);
 	CU_ASSERT_EQUAL(pins.server.count, 2);
 	CU_ASSERT_EQUAL(pins.server.cpu[0], 4);
 	CU_ASSERT_EQUAL(pins.client.cpu[1], 9);
-	CU_ASSERT(hosts_pins(hosts, 4, &pins, &error) < 0);
+	CU_ASSERT(hosts_pins(hosts, 4, 4, &pins, &error) < 0);
 	CU_ASSERT_STRING_EQUAL(error.text, "client 1 (b) has 2 CPUs for 4 workers");
 	hosts_destroy(hosts);
 	json_decref(json);
@@ -166,11 +166,11 @@ static void pins_by_what_hosts_have(void)
 	hosts->server.cpus = (struct cpus){8, {0, 1, 2, 3, 4, 5, 6, 7}};
 	hosts->server.cores = (struct cpus){4, {0, 2, 4, 6}};
 	hosts->clients[0].cpus = hosts->clients[0].cores = (struct cpus){2, {10, 11}};
-	CU_ASSERT_EQUAL(hosts_pins(hosts, 2, &pins, &error), 0);
+	CU_ASSERT_EQUAL(hosts_pins(hosts, 2, 2, &pins, &error), 0);
 	CU_ASSERT_EQUAL(pins.server.cpu[0], 2);
 	CU_ASSERT_EQUAL(pins.server.cpu[1], 4);
 	CU_ASSERT_EQUAL(pins.client.cpu[0], 10);
-	CU_ASSERT_EQUAL(hosts_pins(hosts, 1, &pins, &error), 0);
+	CU_ASSERT_EQUAL(hosts_pins(hosts, 1, 1, &pins, &error), 0);
 	CU_ASSERT_EQUAL(pins.client.cpu[0], 11);
 	hosts_destroy(hosts);
 	json_decref(json);

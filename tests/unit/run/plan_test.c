@@ -18,7 +18,7 @@ static struct experiment *read_text(const char *text)
 	CU_ASSERT_FATAL(fd >= 0);
 	CU_ASSERT_FATAL(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 	close(fd);
-	CU_ASSERT_EQUAL_FATAL(experiment_read(path, NULL, 0, &experiment, &problems), 0);
+	CU_ASSERT_EQUAL_FATAL(experiment_read(path, NULL, &experiment, &problems), 0);
 	unlink(path);
 	return experiment;
 }
@@ -58,54 +58,6 @@ static void spans_the_grid_without_what_is_excluded(void)
 	CU_ASSERT_EQUAL(plan->sample_count, 3);
 	plan_free(plan);
 	experiment_free(experiment);
-}
-
-static void expect_order(enum experiment_order order, unsigned runs, unsigned run, unsigned cells,
-			 const unsigned *expected)
-{
-	unsigned got[16];
-
-	plan_order(order, 1, runs, run, cells, got);
-	CU_ASSERT_EQUAL(memcmp(got, expected, cells * sizeof(*expected)), 0);
-}
-
-static void rotates_from_run_to_run(void)
-{
-	expect_order(EXPERIMENT_ROTATE, 3, 0, 6, (unsigned[]){0, 1, 2, 3, 4, 5});
-	expect_order(EXPERIMENT_ROTATE, 3, 1, 6, (unsigned[]){2, 3, 4, 5, 0, 1});
-	expect_order(EXPERIMENT_ROTATE, 3, 2, 6, (unsigned[]){4, 5, 0, 1, 2, 3});
-	/* More runs than cells: one further each time, around and around. */
-	expect_order(EXPERIMENT_ROTATE, 5, 4, 3, (unsigned[]){1, 2, 0});
-	expect_order(EXPERIMENT_ROTATE, 5, 1, 1, (unsigned[]){0});
-}
-
-static void every_second_run_goes_backwards(void)
-{
-	expect_order(EXPERIMENT_ABBA, 4, 0, 4, (unsigned[]){0, 1, 2, 3});
-	expect_order(EXPERIMENT_ABBA, 4, 1, 4, (unsigned[]){3, 2, 1, 0});
-	expect_order(EXPERIMENT_ABBA, 4, 2, 4, (unsigned[]){0, 1, 2, 3});
-	expect_order(EXPERIMENT_ABBA, 4, 3, 4, (unsigned[]){3, 2, 1, 0});
-	expect_order(EXPERIMENT_ABBA, 2, 1, 1, (unsigned[]){0});
-}
-
-static void shuffles_by_the_seed(void)
-{
-	unsigned first[12], again[12], other_run[12], other_seed[12];
-
-	for (uint64_t seed = 0; seed < 50; seed++) {
-		unsigned seen = 0;
-
-		plan_order(EXPERIMENT_SHUFFLE, seed, 3, 0, 12, first);
-		plan_order(EXPERIMENT_SHUFFLE, seed, 3, 0, 12, again);
-		plan_order(EXPERIMENT_SHUFFLE, seed, 3, 1, 12, other_run);
-		plan_order(EXPERIMENT_SHUFFLE, seed + 1, 3, 0, 12, other_seed);
-		for (unsigned i = 0; i < 12; i++)
-			seen |= 1u << first[i];
-		CU_ASSERT_EQUAL(seen, 0xFFF);
-		CU_ASSERT_EQUAL(memcmp(first, again, sizeof(first)), 0);
-		CU_ASSERT_NOT_EQUAL(memcmp(first, other_run, sizeof(first)), 0);
-		CU_ASSERT_NOT_EQUAL(memcmp(first, other_seed, sizeof(first)), 0);
-	}
 }
 
 static void every_cell_once_a_run(void)
@@ -553,9 +505,6 @@ static const struct suite_test tests[] = {
 	{"two cells that come to the same are refused by name",
 	 cells_that_come_to_the_same_are_refused},
 	{"factors span a grid without what is excluded", spans_the_grid_without_what_is_excluded},
-	{"each run begins further on in the list of cells", rotates_from_run_to_run},
-	{"in abba, every second run goes backwards", every_second_run_goes_backwards},
-	{"a shuffle is each run's own and repeats with its seed", shuffles_by_the_seed},
 	{"every cell is measured once a run", every_cell_once_a_run},
 	{"both sides are told everything", says_all_to_both_sides},
 	{"a sample's environment is chosen and said, the runner's secrets are not",

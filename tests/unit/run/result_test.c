@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static json_t *parse(const char *text)
@@ -24,7 +25,8 @@ static const char before_text[] =
 	"\"responses\": 800, \"errors\": 0},"
 	" \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
 	"\"system_us\": 20, \"rss_kib\": 100,"
-	" \"rss_peak_kib\": 110, \"migrations\": 2, \"voluntary_switches\": 9}, \"cpu\": "
+	" \"rss_peak_kib\": 110, \"rss_peak_since_start_kib\": 150, \"migrations\": 2, "
+	"\"voluntary_switches\": 9}, \"cpu\": "
 	"{\"softirq_us\": 0, \"steal_us\": 0, \"net_rx_softirqs\": 1}}";
 static const char after_text[] =
 	"{\"now_ns\": 3000000000, \"transport\": {\"writes\": 300, "
@@ -38,7 +40,8 @@ static const char after_text[] =
 	"\"responses\": 2400, \"errors\": 0},"
 	" \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
 	"510, \"system_us\": 1020, \"rss_kib\": 130,"
-	" \"rss_peak_kib\": 140, \"migrations\": 5, \"voluntary_switches\": 9}, \"cpu\": "
+	" \"rss_peak_kib\": 140, \"rss_peak_since_start_kib\": 150, \"migrations\": 5, "
+	"\"voluntary_switches\": 9}, \"cpu\": "
 	"{\"softirq_us\": 100, \"steal_us\": 0, \"net_rx_softirqs\": 801}}";
 
 static void expect_number(const json_t *from, const char *name, double expected)
@@ -87,6 +90,7 @@ static void takes_the_difference(void)
 	expect_number(server, "rss_start_kib", 100);
 	expect_number(server, "rss_end_kib", 130);
 	expect_number(server, "rss_peak_kib", 140);
+	expect_number(server, "rss_peak_since_start_kib", 150);
 	expect_number(server, "largest_write_bytes", 704);
 	expect_number(json_object_get(server, "details"), "reads", 10);
 	expect_number(json_object_get(server, "levels"), "low", 40);
@@ -192,6 +196,89 @@ static void a_counter_that_shrinks_is_not_believed(void)
 	json_decref(after);
 }
 
+static void an_older_server_knows_the_peak_since_its_start_alone(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text), *server;
+
+	json_object_del(json_object_get(after, "process"), "rss_peak_since_start_kib");
+	server = result_server(before, after, 1, 1);
+	expect_unknown(server, "rss_peak_kib", "since its start alone");
+	expect_number(server, "rss_peak_since_start_kib", 140);
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
+/* The kernel's counts over `first` connections, and later over `last`, `accepted` of them new. */
+static json_t *make_segments(json_int_t first_open, json_int_t last_open, json_int_t accepted)
+{
+	json_t *before = parse(before_text), *after = parse(after_text), *server;
+	json_t *first = json_object_get(before, "transport");
+	json_t *last = json_object_get(after, "transport");
+
+	json_object_set_new(first, "accepted", json_integer(10));
+	json_object_set_new(last, "accepted", json_integer(10 + accepted));
+	json_object_set_new(first, "segments_out", json_integer(100));
+	json_object_set_new(last, "segments_out", json_integer(900));
+	json_object_set_new(first, "segments_connections", json_integer(first_open));
+	json_object_set_new(last, "segments_connections", json_integer(last_open));
+	server = result_server(before, after, 1, 1);
+	json_decref(before);
+	json_decref(after);
+	return server;
+}
+
+static void segments_of_other_connections_are_not_compared(void)
+{
+	static const json_int_t others[][3] = {{4, 3, 0}, {4, 5, 1}, {4, 4, 1}};
+	json_t *server = make_segments(4, 4, 0);
+
+	expect_number(server, "segments_out", 800);
+	expect_number(server, "segments_out_per_request", 0.5);
+	json_decref(server);
+	for (unsigned i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		server = make_segments(others[i][0], others[i][1], others[i][2]);
+		expect_unknown(server, "segments_out", "connections came or ended");
+		expect_unknown(server, "segments_out_per_request", "connections came or ended");
+		json_decref(server);
+	}
+}
+
+static void what_others_took_of_the_cpus_is_apart(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text), *server, *host;
+
+	json_object_set_new(json_object_get(before, "cpu"), "tasks_us", json_integer(0));
+	json_object_set_new(json_object_get(after, "cpu"), "tasks_us", json_integer(501500));
+	json_object_set_new(before, "host", parse("{\"cpus\": 8, \"steal_us\": 10}"));
+	json_object_set_new(after, "host", parse("{\"cpus\": 8, \"steal_us\": 30}"));
+	server = result_server(before, after, 1, 1);
+	host = json_object_get(server, "host");
+	expect_number(server, "other_busy_cpus", 0.25);
+	expect_number(host, "cpus", 8);
+	expect_number(host, "steal_us", 20);
+	expect_unknown(host, "busy_us", "not counted");
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void a_devices_counters_that_stand_still_are_left_out(void)
+{
+	json_t *before = parse(before_text), *after = parse(after_text), *server, *details;
+
+	json_object_set_new(before, "details", parse("{\"xstat_a\": 1, \"xstat_b\": 1, \"c\": 1}"));
+	json_object_set_new(after, "details", parse("{\"xstat_a\": 1, \"xstat_b\": 4, \"c\": 1}"));
+	server = result_server(before, after, 1, 1);
+	details = json_object_get(server, "details");
+	CU_ASSERT_PTR_NULL(json_object_get(details, "xstat_a"));
+	expect_number(details, "xstat_b", 3);
+	expect_number(details, "c", 0);
+	json_decref(server);
+	json_decref(before);
+	json_decref(after);
+}
+
 static const char ready_text[] =
 	"{\"wait\": \"spin\", \"hugepages\": true, \"capabilities\": [\"can_block\"]}";
 
@@ -218,7 +305,6 @@ static json_t *make_ready(const char *ready_line, json_t *reasons, json_t *clien
 		.before = before,
 		.after = after,
 		.client = client,
-		.other_busy_cpus = -1,
 	});
 	json_decref(ready);
 	return result;
@@ -321,6 +407,95 @@ static void what_is_lacking_makes_it_invalid(void)
 		       true, "lost (3): connection 4 was reset");
 }
 
+/* The reason that a sample is invalid for if its later snapshot says this of the server. */
+static void expect_blamed(const char *section, const char *name, json_int_t value,
+			  const char *reason)
+{
+	json_t *client = parse("{\"completed\": 9, \"elapsed_s\": 2.0}");
+	json_t *before = parse(before_text), *after = parse(after_text);
+	json_t *reasons = json_array(), *result;
+	const char *got;
+
+	json_object_set_new(section[0] ? json_object_get(after, section) : after, name,
+			    json_integer(value));
+	result = make(reasons, client, before, after);
+	got = json_string_value(json_array_get(reasons, 0));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(got);
+	CU_ASSERT_STRING_EQUAL(got, reason);
+	CU_ASSERT(json_is_false(json_object_get(result, "valid")));
+	json_decref(result);
+	json_decref(reasons);
+	json_decref(client);
+	json_decref(before);
+	json_decref(after);
+}
+
+static void a_server_that_stood_still_makes_it_invalid(void)
+{
+	expect_blamed("", "now_ns", 4000000000,
+		      "the server's snapshots of a window of 2.000 s are 3.000 s apart: the server "
+		      "or its host stood still");
+	expect_blamed("", "now_ns", 2000000000,
+		      "the server's snapshots of a window of 2.000 s are 1.000 s apart: the server "
+		      "or its host stood still");
+}
+
+static void a_count_that_shrinks_makes_it_invalid(void)
+{
+	expect_blamed("server", "requests", 700,
+		      "the server's counter server.requests went backwards");
+	expect_blamed("transport", "writes", 99,
+		      "the server's counter transport.writes went backwards");
+	expect_blamed("busy", "busy_ns", 4999, "the server's counter busy.busy_ns went backwards");
+}
+
+/* No number in it that is none: JSON has no NaN, and neither has ours. */
+static void nothing_completed_leaves_no_number_that_is_none(void)
+{
+	json_t *client = parse("{\"completed\": 0, \"failed\": 4, \"elapsed_s\": 0.0, "
+			       "\"effective_rps\": null, \"effective_rps_reason\": \"nothing\"}");
+	json_t *before = parse(before_text), *reasons = json_array();
+	json_t *result = make(reasons, client, before, before);
+	char *text = json_dumps(result, 0);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_PTR_NULL(strstr(text, "nan"));
+	CU_ASSERT_PTR_NULL(strstr(text, "inf"));
+	CU_ASSERT(json_is_false(json_object_get(result, "valid")));
+	expect_unknown(json_object_get(result, "server"), "busy_us_per_request",
+		       "none in the window");
+	free(text);
+	json_decref(result);
+	json_decref(reasons);
+	json_decref(client);
+	json_decref(before);
+}
+
+static void what_speaks_against_it_is_noted(void)
+{
+	json_t *client = parse(
+		"{\"completed\": 9, \"elapsed_s\": 2.0, \"process\": {\"user_us\": 0, "
+		"\"system_us\": 500000, \"window_s\": 2.0}, \"cpu\": {\"tasks_us\": 1500000}, "
+		"\"histogram\": {\"service_saturated\": 3, \"intended_saturated\": 0}}");
+	json_t *before = parse(before_text), *after = parse(after_text), *reasons = json_array();
+	json_t *result = make(reasons, client, before, after);
+	json_t *notes = json_object_get(result, "notes");
+
+	CU_ASSERT(json_is_true(json_object_get(result, "valid")));
+	expect_number(json_object_get(result, "client"), "other_busy_cpus", 0.5);
+	CU_ASSERT_EQUAL_FATAL(json_array_size(notes), 2);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(notes, 0)),
+			       "other processes took 0.50 of a CPU on the client's CPUs");
+	CU_ASSERT_STRING_EQUAL(
+		json_string_value(json_array_get(notes, 1)),
+		"3 responses took longer than the histogram holds (service_saturated)");
+	json_decref(result);
+	json_decref(reasons);
+	json_decref(client);
+	json_decref(before);
+	json_decref(after);
+}
+
 static const struct suite_test tests[] = {
 	{"everything is of the window between two snapshots", takes_the_difference},
 	{"what is not counted is null with a reason", an_unknown_is_not_a_zero},
@@ -330,6 +505,19 @@ static const struct suite_test tests[] = {
 	 a_cpu_held_for_the_workers_counts},
 	{"a ratio to nothing is null with a reason", nothing_is_divided_by_nothing},
 	{"a counter that shrinks is not believed", a_counter_that_shrinks_is_not_believed},
+	{"an older server knows its peak of memory since its start alone",
+	 an_older_server_knows_the_peak_since_its_start_alone},
+	{"segments of other connections are not compared",
+	 segments_of_other_connections_are_not_compared},
+	{"what others took of the server's CPUs is apart", what_others_took_of_the_cpus_is_apart},
+	{"a device's counters that stand still are left out",
+	 a_devices_counters_that_stand_still_are_left_out},
+	{"a server that stood still makes a sample invalid",
+	 a_server_that_stood_still_makes_it_invalid},
+	{"a count that shrinks makes a sample invalid", a_count_that_shrinks_makes_it_invalid},
+	{"a sample of nothing has no number that is none",
+	 nothing_completed_leaves_no_number_that_is_none},
+	{"what speaks against a sample is noted", what_speaks_against_it_is_noted},
 	{"a server that a thread of the kernel's submits for has no busy time",
 	 a_thread_beside_the_worker_hides_how_busy_the_server_was},
 	{"a sample with everything is valid and says what was effective", a_whole_sample_is_valid},

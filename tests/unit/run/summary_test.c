@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static const struct experiment experiment = {.name = "x", .question = ""};
+static struct experiment experiment = {.name = "x", .question = ""};
 static struct plan_cell cells[] = {{.variant = "a"}, {.variant = "b"}};
 
 static json_t *result_of(const char *variant, bool valid, double rps)

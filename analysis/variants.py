@@ -1,0 +1,228 @@
+"""Each variant against the first, scenario by scenario: ratios of medians, and a gate on them.
+
+The gate is of two points, without regard to noise: requests/s at least RPS_LEAST of the base's and
+the server's CPU per request at most CPU_MOST of it. The samples' ranges stand beside it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator
+
+from analysis import aggregate, findings
+from analysis.aggregate import Aggregate, Cell, Value
+from analysis.load import Sample
+
+RPS_LEAST = 0.98
+CPU_MOST = 1.02
+# Ratios are judged at so many decimals, so that one which is the bound does not fail by a rounding.
+DECIMALS = 9
+
+KIB_IN_MIB = 1024
+AXIS = "variant"
+OS_CPU, BUSY, CORE = "os_cpu_us_per_request", "busy_us_per_request", "core_us_per_request"
+# Stacks whose work the kernel accounts to the CPUs it is done on.
+KERNEL_STACKS = ("epoll", "uring")
+EQUAL = "both sides are one kernel stack that waits in one way"
+
+
+@dataclass(frozen=True)
+class Half:
+    """One half of the gate: a ratio of medians beside its bound."""
+
+    ratio: Value
+    bound: float
+    passed: bool | None  # None where the ratio is not known
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A variant's cell beside the base's, all else equal."""
+
+    place: str  # the scenario, or what else the cells have in common
+    base_name: str
+    name: str
+    base: Cell
+    new: Cell
+    rps: Half
+    cpu: Half
+    cpu_column: str  # which meaning of CPU per request is gated
+    cpu_why: str
+
+    @property
+    def passed(self) -> bool | None:
+        """Both halves; a half that fails decides, whatever is not known."""
+        halves = (self.rps.passed, self.cpu.passed)
+        return False if False in halves else None if None in halves else True
+
+    @property
+    def gate(self) -> str:
+        """E.g. "pass", "fail (requests/s)", "n/a (no valid sample)"."""
+        failed = [
+            name
+            for name, half in (("requests/s", self.rps), ("CPU", self.cpu))
+            if half.passed is False
+        ]
+        if failed:
+            return f"fail ({' and '.join(failed)})"
+        unknown = next((half for half in (self.rps, self.cpu) if half.passed is None), None)
+        return "pass" if unknown is None else f"n/a ({unknown.ratio.reason})"
+
+
+def pairs(found: Aggregate) -> list[Pair]:
+    """Every variant but the first against the first, in the experiment's order of variants, then of
+    cells; none where fewer than two variants ran. Cells that did not all run with the same
+    effective settings are in no pair."""
+    return list(_pairs(found)) if AXIS in found.factors else []
+
+
+def _pairs(found: Aggregate) -> Iterator[Pair]:
+    at = list(found.factors).index(AXIS)
+    base_name, *names = found.factors[AXIS]
+    by_levels: dict[tuple[Any, ...], list[Cell]] = {}
+    for cell in found.cells:
+        by_levels.setdefault(cell.levels, []).append(cell)
+    others = [levels for factor, levels in found.factors.items() if factor != AXIS]
+    for name, context in itertools.product(names, itertools.product(*others)):
+        sides = [
+            by_levels.get((*context[:at], level, *context[at:]), []) for level in (base_name, name)
+        ]
+        if all(len(cells) == 1 for cells in sides):
+            (base,), (new,) = sides
+            yield _pair(_place(found, context), base_name, name, base, new)
+
+
+def _place(found: Aggregate, context: tuple[Any, ...]) -> str:
+    """The scenario's name, and each other factor that varies."""
+    names = [factor for factor in found.factors if factor != AXIS]
+    words = [
+        str(level) if name == "scenario" else findings.describe(name, level)
+        for name, level in zip(names, context)
+        if name == "scenario" or len(found.factors[name]) > 1
+    ]
+    return ", ".join(words) or "all"
+
+
+def _pair(place: str, base_name: str, name: str, base: Cell, new: Cell) -> Pair:
+    column, why = cpu_meaning(base, new)
+    rps, cpu = ratio_of(base, new, "rps_median"), ratio_of(base, new, column)
+    return Pair(
+        place=place,
+        base_name=base_name,
+        name=name,
+        base=base,
+        new=new,
+        rps=_half(rps, RPS_LEAST, lambda ratio: ratio >= RPS_LEAST),
+        cpu=_half(cpu, CPU_MOST, lambda ratio: ratio <= CPU_MOST),
+        cpu_column=column,
+        cpu_why=why,
+    )
+
+
+def _half(ratio: Value, bound: float, holds: Callable[[float], bool]) -> Half:
+    if ratio.number is None:
+        return Half(ratio, bound, None)
+    return Half(ratio, bound, bool(holds(round(ratio.number, DECIMALS))))
+
+
+def ratio_of(base: Cell, new: Cell, column: str) -> Value:
+    """The new cell's value of a column over the base's."""
+    for cell in (new, base):
+        if cell.values[column].number is None:
+            return Value(None, f"{cell.variant}: {cell.values[column].reason}")
+    if base.known(column) == 0:
+        return Value(None, f"{base.variant}: it is 0")
+    return Value(float(new.known(column) / base.known(column)))
+
+
+def cpu_meaning(base: Cell, new: Cell) -> tuple[str, str]:
+    """(column, why): the time of the operating system compares among equals only; across stacks and
+    ways of waiting that of busy turns does, or the cores held."""
+    why = _unequal(base, new)
+    if not (base.valid and new.valid):
+        return (OS_CPU, EQUAL) if why is None else (BUSY, why)
+    if why is None and _knows(base, new, OS_CPU):
+        return OS_CPU, EQUAL
+    why = why or f"{OS_CPU} is not known of both"
+    if _knows(base, new, BUSY) or not _knows(base, new, CORE):
+        return BUSY, why
+    return CORE, f"{why}, and {BUSY} is not known of both"
+
+
+def _unequal(base: Cell, new: Cell) -> str | None:
+    stacks = [str(cell.settings.get("stack")) for cell in (base, new)]
+    if stacks[0] != stacks[1]:
+        return "the stacks differ"
+    if stacks[0].split(",")[0].split("@")[0] not in KERNEL_STACKS:
+        return "the stack is not the kernel's"
+    if base.settings.get("wait") != new.settings.get("wait"):
+        return "the ways of waiting differ"
+    return None
+
+
+def _knows(base: Cell, new: Cell, column: str) -> bool:
+    return all(cell.values[column].number is not None for cell in (base, new))
+
+
+def memory(base: Cell, new: Cell) -> tuple[str, str] | None:
+    """(column, since): which peak of the resident set both sides have, and what it is since; a
+    server of an earlier commit knows the one since its start alone. None where they have none in
+    common."""
+    if base.peak_since is not None and base.peak_since == new.peak_since:
+        return "rss_peak_kib", base.peak_since
+    if _knows(base, new, "rss_peak_since_start_kib"):
+        return "rss_peak_since_start_kib", "server start"
+    return None
+
+
+def _peak_of(pair: Pair, sample: Sample) -> float | None:
+    common = memory(pair.base, pair.new)
+    return sample.find("server", common[0])[0] if common else None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What the samples of a pair are compared in, one by one."""
+
+    name: str
+    key: str  # in variants.csv
+    of: Callable[[Sample], float | None]
+    show: str  # a number for people
+    scale: float = 1  # shown = number * scale
+
+
+def measures(pair: Pair) -> list[Measure]:
+    """The gate's two, and what it does not look at."""
+    return [
+        Measure("requests/s", "rps", lambda sample: sample.rps, "{:,.0f}"),
+        Measure(
+            "CPU per request",
+            "cpu",
+            lambda sample: sample.find("server", pair.cpu_column)[0],
+            "{:,.3f} µs",
+        ),
+        Measure("p99", "p99", lambda sample: aggregate.percentile_us(sample, "p99"), "{:,.1f} µs"),
+        Measure(
+            "peak resident memory",
+            "rss_peak",
+            lambda sample: _peak_of(pair, sample),
+            "{:,.1f} MiB",
+            1 / KIB_IN_MIB,
+        ),
+    ]
+
+
+def ranges(pair: Pair, measure: Measure) -> tuple[list[float], list[float]] | None:
+    """The samples' numbers of both sides, ascending; None where a side has fewer than two or a
+    sample has none: nothing is known of its spread then."""
+    sides = [[measure.of(sample) for sample in cell.valid] for cell in (pair.base, pair.new)]
+    if any(len(side) < 2 or None in side for side in sides):
+        return None
+    return sorted(sides[0]), sorted(sides[1])
+
+
+def apart(base: list[float], new: list[float]) -> int:
+    """1 if every new number lies above every number of the base, -1 if below, 0 if the ranges
+    meet."""
+    return 1 if new[0] > base[-1] else -1 if new[-1] < base[0] else 0

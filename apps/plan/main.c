@@ -1,0 +1,209 @@
+#include "apps/common/exit.h"
+#include "apps/common/flags.h"
+#include "apps/provenance/host.h"
+#include "apps/provenance/topology.h"
+#include "apps/run/experiment_flags.h"
+#include "apps/run/ground.h"
+#include "apps/run/plan.h"
+#include "apps/run/plan_show.h"
+#include "apps/weir/verbs.h"
+#include "dataplane/core/hugepages.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char program[] = "weir plan";
+
+struct plan_options {
+	const char *experiment;
+	struct experiment_changes changes;
+	const char *topology; /* a file of hwloc's; NULL: this host */
+	bool json;
+};
+
+/* What is on another machine is not known: its port is that, and hugepages it has none. */
+enum { PORT_ELSEWHERE = 20000 };
+
+/* A new reference: each line of the problems. */
+static json_t *lines_of(const struct problems *problems)
+{
+	json_t *lines = json_array();
+
+	for (const char *at = problems->text; *at; at += strcspn(at, "\n") + 1)
+		json_array_append_new(lines, json_stringn(at, strcspn(at, "\n")));
+	return lines;
+}
+
+static int print_json(const struct plan *plan, json_t *warnings, const struct problems *problems)
+{
+	json_t *json = plan_to_json(plan);
+	int code;
+
+	json_object_set(json, "warnings", warnings);
+	json_object_set_new(json, "problems", lines_of(problems));
+	code = json_dumpf(json, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(json);
+	return code;
+}
+
+/* What makes figures of this host doubtful, though nothing refuses to measure. A new reference. */
+static json_t *warnings_of(const struct plan_options *options)
+{
+	json_t *warnings = json_array(), *facts;
+	const char *governor;
+
+	if (options->topology)
+		return warnings;
+	facts = host_facts();
+	governor = json_string_value(json_object_get(facts, "governor"));
+	if (host_is_virtual())
+		json_array_append_new(warnings,
+				      json_string("this host is virtual: others may take its "
+						  "processors' time"));
+	if (governor && strcmp(governor, "performance") != 0)
+		json_array_append_new(warnings,
+				      json_sprintf("the governor is %s, not performance: clocks "
+						   "change with the load",
+						   governor));
+	json_decref(facts);
+	return warnings;
+}
+
+static void print(const struct plan *plan, json_t *warnings)
+{
+	size_t index;
+	json_t *warning;
+
+	json_array_foreach(warnings, index, warning)
+		printf("warning: %s\n", json_string_value(warning));
+	plan_print(plan, stdout);
+}
+
+/* What refuses a run is said last, on stderr. */
+static int refuse(const struct problems *problems)
+{
+	if (problems->count == 0)
+		return EXIT_PASS;
+	fflush(stdout);
+	fprintf(stderr, "%s: %u problem%s would refuse a run\n%s", program, problems->count,
+		problems->count == 1 ? "" : "s", problems->text);
+	return EXIT_USAGE;
+}
+
+static int read_topology(const struct plan_options *options, struct topology *topology,
+			 struct problems *problems)
+{
+	struct tp_error error;
+	int code;
+
+	if (options->topology) {
+		code = topology_read_xml(options->topology, topology, &error);
+		if (code < 0)
+			problems_add(problems, "%s", error.text);
+		return code;
+	}
+	code = topology_read(topology);
+	if (code < 0)
+		problems_add(problems, "cannot read which CPUs there are: %s", strerror(-code));
+	return code;
+}
+
+/* Plans on this host or on another; 0 with a plan and what would refuse it, or negative errno. */
+static int make_plan(const struct plan_options *options, const struct experiment *experiment,
+		     struct topology *topology, struct plan **plan_out, struct problems *problems)
+{
+	struct hosts *hosts = hosts_create(json_object_get(experiment->json, "hosts"));
+	struct plan_ground on = {.topology = topology, .hosts = hosts};
+	struct ground ground;
+	int code = read_topology(options, topology, problems);
+
+	ground_pretend(&ground);
+	on.socket_folder = ground.folder;
+	on.run_id = ground.run_id;
+	on.port = options->topology ? PORT_ELSEWHERE : ground.port;
+	on.hugepages_free_mib = options->topology ? 0 : hugepages_count().free_mib;
+	code = code < 0 ? -EINVAL : plan_sketch(experiment, &on, plan_out, problems);
+	hosts_destroy(hosts);
+	return code;
+}
+
+static int plan_experiment(const struct plan_options *options, const struct experiment *experiment,
+			   struct topology *topology)
+{
+	struct problems problems = {0};
+	struct plan *plan;
+	json_t *warnings;
+	int status;
+
+	if (make_plan(options, experiment, topology, &plan, &problems) < 0)
+		return refuse(&problems);
+	warnings = warnings_of(options);
+	if (!options->json)
+		print(plan, warnings);
+	else if (print_json(plan, warnings, &problems) < 0)
+		problems_add(&problems, "the plan could not be written whole");
+	status = refuse(&problems);
+	json_decref(warnings);
+	plan_free(plan);
+	return status;
+}
+
+static int plan_options(const struct plan_options *options)
+{
+	struct topology *topology = calloc(1, sizeof(*topology));
+	struct problems problems = {0};
+	struct experiment *experiment;
+	int status;
+
+	if (!topology)
+		problems_add(&problems, "no memory");
+	if (!topology ||
+	    experiment_read(options->experiment, &options->changes, &experiment, &problems) < 0) {
+		free(topology);
+		return refuse(&problems);
+	}
+	status = plan_experiment(options, experiment, topology);
+	experiment_free(experiment);
+	free(topology);
+	return status;
+}
+
+int verb_plan(int argc, char **argv)
+{
+	struct plan_options options = {.topology = NULL};
+	struct flag table[] = {
+		EXPERIMENT_FLAGS(&options.changes),
+		{.name = "topology",
+		 .kind = &flag_text,
+		 .value = &options.topology,
+		 .about = "plan for the machine that this file of hwloc's describes (`lstopo "
+			  "FILE.xml` there), not for this one"},
+		{.name = "json",
+		 .kind = &flag_switch,
+		 .value = &options.json,
+		 .about = "print plan.json, with warnings and problems"},
+	};
+	struct flags flags = {
+		.program = program,
+		.about = "Shows what `weir run DIR` would do: cells, CPUs, order, every command "
+			 "line, time, and what is\nomitted and why. Builds nothing, runs nothing, "
+			 "takes nothing.\n"
+			 "Exit status: 0; 4 if a run would be refused, each reason on a line of "
+			 "stderr.",
+		.operand = "DIR",
+		.operand_value = &options.experiment,
+		.table = table,
+		.count = sizeof(table) / sizeof(table[0])};
+	char variants[EXPERIMENT_FLAGS_WORDS];
+	struct tp_error error;
+	int status;
+
+	if (experiment_flags_begin(&options.changes, variants, &error) < 0)
+		return exit_with(EXIT_USAGE, program, &error);
+	if (!flags_accept(&flags, argc, argv, &status))
+		return status;
+	return plan_options(&options);
+}

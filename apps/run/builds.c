@@ -1,0 +1,359 @@
+#include "apps/run/builds.h"
+
+#include "apps/common/json.h"
+#include "apps/provenance/root.h"
+#include "apps/run/build_compile.h"
+#include "apps/run/build_entry.h"
+#include "apps/run/git.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	COMMIT_NAME_DIGITS = 12,
+	KEY_NAME_DIGITS = 12,
+	VERSION_BYTES = 256,
+};
+
+/* What all builds of one call share. */
+struct workshop {
+	const json_t *own; /* of the runner's program */
+	struct interrupt *interrupt;
+	char root[PATH_MAX];  /* of the sources */
+	char cache[PATH_MAX]; /* in full */
+	char scratch[PATH_MAX];
+	char compiler[VERSION_BYTES];
+	bool looked; /* at the state of the files */
+	struct git_state state;
+};
+
+/* One program to build. */
+struct job {
+	const struct build *build;
+	char commit[GIT_HASH_BYTES];
+	const struct git_state *dirty; /* NULL: the files are the commit's */
+	char key[SHA256_HEX_BYTES];
+};
+
+static const char *text_of(const json_t *object, const char *name)
+{
+	const char *text = json_string_value(json_object_get(object, name));
+
+	return text ? text : "";
+}
+
+int builds_default_cache(char path[PATH_MAX])
+{
+	static const char below[] = "/results/.builds";
+	char root[PATH_MAX];
+	int code = root_find(root);
+
+	if (code < 0)
+		return code;
+	if (snprintf(path, PATH_MAX, "%s%s", root, below) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+/* Finds the sources and a folder to write in. */
+static int open_workshop(struct workshop *workshop, const char *cache_folder,
+			 struct tp_error *error)
+{
+	int code = root_find(workshop->root);
+
+	if (code < 0)
+		return tp_fail(error, code,
+			       "it is not known where weir's sources are: run ./weir, or set "
+			       "WEIR_ROOT");
+	code = git_check(workshop->root, error);
+	if (code == 0)
+		code = build_cache_open(cache_folder, workshop->cache, error);
+	if (code == 0)
+		snprintf(workshop->scratch, PATH_MAX, "%.*s/scratch-%d", PATH_MAX - 32,
+			 workshop->cache, (int)getpid());
+	return code;
+}
+
+static void close_workshop(const struct workshop *workshop)
+{
+	if (workshop->scratch[0])
+		build_cache_remove(workshop->scratch);
+}
+
+/* Looks at the files, once. */
+static int look(struct workshop *workshop, struct tp_error *error)
+{
+	int code;
+
+	if (workshop->looked)
+		return 0;
+	build_cache_remove(workshop->scratch);
+	if (mkdir(workshop->scratch, 0700) < 0)
+		return tp_fail(error, -errno, "cannot make %.300s: %s", workshop->scratch,
+			       strerror(errno));
+	code = git_look(workshop->root, workshop->scratch, &workshop->state, error);
+	workshop->looked = code == 0;
+	return code;
+}
+
+/* Adds how the files differ from the commit that the runner's own program was built from. */
+static void stamp_own(struct workshop *workshop, const char *trouble, json_t *own)
+{
+	static const char name[] = "git_diff_sha256";
+	struct tp_error error;
+
+	if (!json_is_true(json_object_get(own, "git_dirty")))
+		json_set_unknown(own, name, "the files were the commit's");
+	else if (trouble)
+		json_set_unknown(own, name, trouble);
+	else if (look(workshop, &error) < 0)
+		json_set_unknown(own, name, error.text);
+	else if (strcmp(text_of(own, "git_commit"), workshop->state.commit) != 0)
+		json_set_unknown(own, name, "the checkout has moved to another commit since");
+	else if (!workshop->state.dirty)
+		json_set_unknown(own, name, "the checkout's files are the commit's by now");
+	else
+		json_object_set_new(own, name, json_string(workshop->state.diff_sha256));
+}
+
+/* Finds what is to be built. */
+static int find_sources(struct workshop *workshop, struct job *job, struct tp_error *error)
+{
+	int code;
+
+	if (job->build->commit)
+		return git_resolve(workshop->root, job->build->commit, job->commit, error);
+	code = look(workshop, error);
+	if (code < 0)
+		return code;
+	strcpy(job->commit, workshop->state.commit);
+	job->dirty = workshop->state.dirty ? &workshop->state : NULL;
+	return 0;
+}
+
+static void feed(struct sha256 *sha, const char *text)
+{
+	sha256_update(sha, text, strlen(text));
+	sha256_update(sha, "\n", 1);
+}
+
+/* The digest of all that decides what the program will be. */
+static void make_key(const struct workshop *workshop, struct job *job)
+{
+	char *setup = json_dumps(json_object_get(workshop->own, "setup"), JSON_COMPACT);
+	char *libraries = json_dumps(json_object_get(workshop->own, "libraries"),
+				     JSON_COMPACT | JSON_SORT_KEYS);
+	struct sha256 sha;
+
+	sha256_init(&sha);
+	feed(&sha, job->commit);
+	feed(&sha, job->dirty ? job->dirty->diff_sha256 : "");
+	feed(&sha, job->build->options);
+	feed(&sha, job->build->c_args);
+	feed(&sha, workshop->compiler);
+	feed(&sha, text_of(workshop->own, "compiler_command"));
+	feed(&sha, text_of(workshop->own, "c_args"));
+	feed(&sha, setup ? setup : "");
+	feed(&sha, libraries ? libraries : "");
+	sha256_finish(&sha, job->key);
+	free(setup);
+	free(libraries);
+}
+
+static void set_time(json_t *facts, const char *name)
+{
+	time_t now = time(NULL);
+	struct tm utc;
+	char text[32];
+
+	strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+	json_object_set_new(facts, name, json_string(text));
+}
+
+/* Adds to what meson knows what we do. */
+static void add_facts(const struct workshop *workshop, const struct job *job, json_t *facts)
+{
+	const char *commit = text_of(workshop->own, "git_commit");
+
+	json_object_set_new(facts, "git_commit", json_string(job->commit));
+	json_object_set_new(facts, "git_dirty", json_boolean(job->dirty));
+	if (job->dirty)
+		json_object_set_new(facts, "git_diff_sha256", json_string(job->dirty->diff_sha256));
+	else
+		json_set_unknown(facts, "git_diff_sha256", "the files were the commit's");
+	json_object_set_new(facts, "compiler", json_text(text_of(workshop->own, "compiler")));
+	json_object_set_new(facts, "compiler_version", json_text(workshop->compiler));
+	json_object_set_new(facts, "compiler_command",
+			    json_text(text_of(workshop->own, "compiler_command")));
+	json_object_set_new(facts, "linker", json_text(text_of(workshop->own, "linker")));
+	json_object_set_new(facts, "variant_options", json_text(job->build->options));
+	json_object_set_new(facts, "variant_c_args", json_text(job->build->c_args));
+	json_object_set_new(facts, "cache_key", json_string(job->key));
+	if (!commit[0])
+		json_set_unknown(facts, "runner_commit", "built outside a git repository");
+	else
+		json_object_set_new(facts, "runner_commit", json_string(commit));
+	set_time(facts, "built_at");
+}
+
+/* Checks out, builds and stores, in an entry that is ours. */
+static int build(const struct workshop *workshop, const struct job *job,
+		 const struct build_entry *entry, struct program *program_out,
+		 struct tp_error *error)
+{
+	const struct build_compile compile = {workshop->own,	  job->build->options,
+					      job->build->c_args, entry->tree,
+					      entry->build,	  entry->log};
+	char built[PATH_MAX + 16];
+	json_t *facts;
+	int code = git_check_out(workshop->root, job->commit, job->dirty, workshop->scratch,
+				 entry->tree, error);
+
+	if (code == 0)
+		code = build_compile_run(&compile, workshop->interrupt, error);
+	if (code < 0)
+		return code;
+	facts = build_compile_facts(&compile);
+	add_facts(workshop, job, facts);
+	snprintf(built, sizeof(built), "%s/apps/weir", entry->build);
+	code = build_entry_store(entry, built, facts, program_out, error);
+	json_decref(facts);
+	return code;
+}
+
+/* Takes the program from the cache, or builds it. */
+static int obtain(const struct workshop *workshop, const struct job *job,
+		  struct program *program_out, struct tp_error *error)
+{
+	struct build_entry entry;
+	char name[BUILD_NAME_BYTES];
+	int code;
+
+	snprintf(name, sizeof(name), "%.*s-%.*s", COMMIT_NAME_DIGITS, job->commit, KEY_NAME_DIGITS,
+		 job->key);
+	code = build_entry_open(&entry, workshop->cache, name, workshop->interrupt, error);
+	if (code < 0)
+		return code;
+	if (!build_entry_load(&entry, program_out))
+		code = build(workshop, job, &entry, program_out, error);
+	build_entry_close(&entry);
+	/* as this experiment writes it: others may have built the same commit by another name */
+	if (code == 0)
+		json_object_set_new(program_out->build, "reference",
+				    job->build->commit ? json_text(job->build->commit)
+						       : json_null());
+	return code;
+}
+
+/* Makes one variant's program. */
+static int make(struct workshop *workshop, const struct build *build, struct program *program_out,
+		struct tp_error *error)
+{
+	struct tp_error why;
+	struct job job = {.build = build};
+	int code = build_compile_judge(build->options, &why);
+
+	if (code == 0)
+		code = find_sources(workshop, &job, &why);
+	if (code == 0 && !workshop->compiler[0])
+		code = build_compile_version(workshop->own, workshop->compiler, VERSION_BYTES,
+					     &why);
+	if (code == 0) {
+		make_key(workshop, &job);
+		code = obtain(workshop, &job, program_out, &why);
+	}
+	if (interrupt_check(workshop->interrupt) || code == -EINTR) {
+		if (code == 0)
+			program_fini(program_out);
+		return tp_fail(error, -EINTR, "interrupted while variant %s was built",
+			       build->variant);
+	}
+	return code < 0 ? tp_fail(error, code, "variant %.60s: %.440s", build->variant, why.text)
+			: 0;
+}
+
+/* Makes the programs behind the first. */
+static int make_others(struct workshop *workshop, const struct experiment *experiment,
+		       struct program *programs, struct tp_error *error)
+{
+	unsigned made = 1;
+	int code = 0;
+
+	while (code == 0 && made < experiment->build_count) {
+		code = make(workshop, &experiment->builds[made], &programs[made], error);
+		made += code == 0;
+	}
+	while (code < 0 && made > 1)
+		program_fini(&programs[--made]);
+	return code;
+}
+
+int builds_make(const struct experiment *experiment, const char *cache_folder,
+		struct interrupt *interrupt, struct program *programs_out, struct tp_error *error)
+{
+	struct program programs[EXPERIMENT_BUILDS_MAX] = {0};
+	struct workshop workshop = {.interrupt = interrupt};
+	struct tp_error trouble;
+	bool dirty;
+	int code = program_own(&programs[0]);
+
+	if (code < 0)
+		return tp_fail(error, code, "cannot read the running program: %s", strerror(-code));
+	workshop.own = programs[0].build;
+	dirty = json_is_true(json_object_get(workshop.own, "git_dirty"));
+	if (dirty || experiment->build_count > 1)
+		code = open_workshop(&workshop, cache_folder, &trouble);
+	stamp_own(&workshop, code < 0 ? trouble.text : NULL, programs[0].build);
+	if (experiment->build_count == 1)
+		code = 0;
+	else if (code < 0)
+		tp_fail(error, code, "variant %.60s: %.440s", experiment->builds[1].variant,
+			trouble.text);
+	else
+		code = make_others(&workshop, experiment, programs, error);
+	close_workshop(&workshop);
+	if (code < 0)
+		program_fini(&programs[0]);
+	else
+		memcpy(programs_out, programs, experiment->build_count * sizeof(programs[0]));
+	return code;
+}
+
+void builds_fini(const struct experiment *experiment, struct program *programs)
+{
+	for (unsigned i = 0; i < experiment->build_count; i++)
+		program_fini(&programs[i]);
+}
+
+json_t *builds_to_json(const struct experiment *experiment, const struct program *programs)
+{
+	json_t *all = json_deep_copy(programs[0].build), *variants = json_object();
+
+	for (unsigned i = 0; i < experiment->axis_count; i++) {
+		const struct axis *axis = &experiment->axes[i];
+
+		for (unsigned j = 0; axis->kind == AXIS_VARIANTS && j < axis->count; j++)
+			json_object_set(variants, axis->levels[j].name,
+					programs[axis->levels[j].build].build);
+	}
+	json_object_set_new(all, "client", json_pack("{ss}", "program_sha256", programs[0].sha256));
+	json_object_set_new(all, "variants", variants);
+	return all;
+}
+
+const char *builds_unfit(const struct experiment *experiment, const struct program *programs,
+			 const char **variant_out)
+{
+	for (unsigned i = 0; i < experiment->build_count; i++) {
+		const char *why = text_of(programs[i].build, "unfit_for_performance");
+
+		*variant_out = experiment->builds[i].variant;
+		if (why[0])
+			return why;
+	}
+	return NULL;
+}

@@ -1,0 +1,28 @@
+/*
+ * workers: how many workers the sides of a cell have, and on which CPUs.
+ *
+ * An experiment may leave a number to the host: `all` is as many as there are CPUs for that side.
+ *
+ * Plane: setup.
+ */
+#ifndef WEIR_RUN_WORKERS_H
+#define WEIR_RUN_WORKERS_H
+
+#include "apps/run/pins.h"
+#include "apps/run/setting.h"
+
+/*
+ * How many workers a server may have: as many as it can without taking what is the client's or the
+ * operating system's; where nothing can be kept apart, half of the CPUs.
+ */
+unsigned workers_server_most(const struct topology *topology, bool across_nodes);
+
+/*
+ * Replaces words by numbers and chooses the CPUs. No side gets more workers than it has
+ * connections, or than its link allows (`server_max`, `client_max`; 0: any number), unless the
+ * experiment says so in a number. 0; or -ENOSPC with `error` filled.
+ */
+int workers_choose(struct cell *cell, const struct topology *topology, unsigned server_max,
+		   unsigned client_max, struct pins *pins_out, struct tp_error *error);
+
+#endif

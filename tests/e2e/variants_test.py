@@ -1,0 +1,251 @@
+#!/usr/bin/python3
+"""`weir run` with variants that have to be built, from this repository's own history. Speaks TAP.
+
+usage: variants_test.py WEIR [SUBSTRING...]
+
+Building weir takes the better part of a minute, so all tests share one clone, whose files are not all committed, and
+one cache of programs. How builds fail and what they leave is tested on a repository of a few lines, by
+tests/unit/run/builds_test.c.
+"""
+
+import functools
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from processes import DEADLINE_S, WEIR, Skip, run_tests, test
+
+BUILD_S = 900
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+EXPERIMENT = {
+    "schema": "weir.experiment/1",
+    "name": "builds",
+    "fixed": {"stack": "epoll@loopback", "connections": 4, "request_bytes": 32},
+    "variants": {
+        "base": {"commit": "HEAD~1"},
+        "new": {},
+        "noring": {"options": "-During=disabled"},
+        "spin": {"set": {"wait": "spin"}},
+    },
+    "runs": 1,
+    "warmup": "100ms",
+    "duration": "300ms",
+}
+
+
+def git(folder, *words):
+    """What git says, in the folder's own repository."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    done = subprocess.run(["git", "-C", folder, *words], env={**env, "GIT_OPTIONAL_LOCKS": "0"}, capture_output=True,
+                          text=True, check=False)
+    if done.returncode != 0:
+        raise Skip(f"git {words[0]}: {done.stderr.strip()}")
+    return done.stdout.strip()
+
+
+class Bench:
+    """A clone with a change that is not committed, a cache, and a place for results."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.clone = os.path.join(folder, "clone")
+        self.cache = os.path.join(folder, "programs")
+        self.output = os.path.join(folder, "out")
+        git(folder, "clone", "--quiet", "--no-hardlinks", ROOT, self.clone)
+        self.commit = git(self.clone, "rev-parse", "HEAD")
+        self.base = git(self.clone, "rev-parse", "--verify", "HEAD~1")
+        recipe = os.path.join(self.clone, "meson.build")
+        with open(recipe, encoding="utf-8") as file:
+            text = file.read()
+        assert "version: '0" in text
+        with open(recipe, "w", encoding="utf-8") as file:
+            file.write(text.replace("version: '0", "version: '7.0", 1))
+        self.write("new file", "not tracked\n")
+        os.makedirs(os.path.join(folder, "experiment"))
+        self.write("../experiment/experiment.json", json.dumps(EXPERIMENT))
+
+    def write(self, name, text):
+        with open(os.path.join(self.clone, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def start(self, *words):
+        command = [WEIR, "run", os.path.join(self.folder, "experiment"), "--builds", self.cache, "--no-report",
+                   "--output", self.output, "--lock", os.path.join(self.folder, "lock"), *words]
+        return subprocess.Popen(command, env={**os.environ, "WEIR_ROOT": self.clone}, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True)
+
+    def run(self, *words, timeout_s=DEADLINE_S):
+        process = self.start(*words)
+        try:
+            out, error = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+            raise
+        return process.returncode, out, error
+
+    def building(self, process):
+        """Returns once a build folder is being filled."""
+        end = time.monotonic() + DEADLINE_S
+        while time.monotonic() < end and process.poll() is None:
+            for folder, below, _ in os.walk(self.cache):
+                if os.path.basename(folder) == "build" and below:
+                    return
+        raise AssertionError(f"no build began: {process.communicate()}")
+
+    def left(self):
+        """What the cache has that only builds under way should have."""
+        return [os.path.join(folder, name) for folder, below, _ in os.walk(self.cache) for name in below
+                if name in ("tree", "build") or name.startswith("scratch")]
+
+    def checkout(self):
+        """All of the clone, to the byte, and what git says of it. Of objects not the times, which git renews."""
+        seen = {}
+        for folder, _, names in os.walk(self.clone):
+            for name in ["", *names]:
+                path = os.path.join(folder, name)
+                about = os.lstat(path)
+                digest = ""
+                if name:
+                    with open(path, "rb") as file:
+                        digest = hashlib.sha256(file.read()).hexdigest()
+                times = 0 if "/.git/objects" in folder else about.st_mtime_ns
+                seen[path] = about.st_mode, times, digest
+        return seen, git(self.clone, "status", "--porcelain"), git(self.clone, "for-each-ref"), self.commit
+
+
+@functools.cache
+def bench():
+    """The one that all tests share."""
+    if not all(map(shutil.which, ("git", "meson", "ninja"))):
+        raise Skip("git, meson or ninja is not installed")
+    if not os.path.exists(os.path.join(ROOT, ".git")):
+        raise Skip("these sources are no git repository")
+    if git(ROOT, "rev-list", "--max-count=2", "--count", "HEAD") != "2":
+        raise Skip("this clone has no commit but the last")
+    folder = tempfile.mkdtemp(prefix="weir-variants-")
+    return Bench(folder)
+
+
+@functools.cache
+def measured():
+    """The result directory of the experiment, and the checkout before and after."""
+    before = bench().checkout()
+    status, out, error = bench().run(timeout_s=BUILD_S)
+    assert status == 0, (status, out, error)
+    return out.splitlines()[-1].removeprefix("results: "), before, bench().checkout()
+
+
+def read(result, name):
+    with open(os.path.join(result, name), encoding="utf-8") as file:
+        return json.load(file)
+
+
+@test("a reference that the repository lacks is refused before anything runs")
+def unknown_reference():
+    status, _, error = bench().run("--variant", "base=no-such-release")
+    assert status == 4, status
+    assert "variant base" in error and "'no-such-release'" in error, error
+    assert not os.path.exists(bench().output)
+
+
+@test("Ctrl-C ends a build, and nothing of it is left")
+def interrupted():
+    process = bench().start()
+    bench().building(process)
+    process.send_signal(signal.SIGINT)
+    _, error = process.communicate(timeout=DEADLINE_S)
+    assert process.returncode == 130, (process.returncode, error)
+    assert not bench().left(), bench().left()
+    assert not os.path.exists(bench().output)
+
+
+@test("a runner killed in the middle of a build leaves the checkout as it was, and the next cleans up")
+def killed():
+    before = bench().checkout()
+    process = bench().start()
+    bench().building(process)
+    process.kill()
+    process.communicate(timeout=DEADLINE_S)
+    assert bench().left()
+    assert bench().checkout() == before
+    status, _, _ = bench().run("--variant", "base=no-such-release")
+    assert status == 4
+    assert not bench().left(), bench().left()
+
+
+@test("two commits, two builds and two settings of weir are served and measured in one run")
+def compared():
+    result, _, _ = measured()
+    samples = [read(os.path.join(result, "samples", name), "result.json")
+               for name in os.listdir(os.path.join(result, "samples"))]
+    assert sorted(sample["variant"] for sample in samples) == ["base", "new", "noring", "spin"]
+    for sample in samples:
+        assert sample["invalid_reasons"] == [], sample
+        assert sample["completed"] > 0
+
+
+@test("build.json names commit, changes, options and digest of each program")
+def recorded():
+    build = read(measured()[0], "build.json")
+    variants = build["variants"]
+    assert set(variants) == set(EXPERIMENT["variants"])
+    assert variants["base"]["git_commit"] == bench().base
+    assert variants["base"]["reference"] == "HEAD~1"
+    assert variants["base"]["git_dirty"] is False
+    assert variants["noring"]["git_commit"] == bench().commit
+    assert variants["noring"]["git_dirty"] is True
+    assert variants["noring"]["weir_version"].startswith("7.0")
+    assert variants["noring"]["libraries"]["liburing"] is None
+    for word in build["setup"]:
+        assert word in variants["noring"]["meson_setup"], word
+    assert len({variants[name]["program_sha256"] for name in ("base", "new", "noring")}) == 3
+    assert variants["new"]["program_sha256"] == variants["spin"]["program_sha256"] == build["program_sha256"]
+    assert build["client"]["program_sha256"] == build["program_sha256"]
+    for name in ("base", "noring"):
+        assert variants[name]["unfit_for_performance"] == build["unfit_for_performance"]
+
+
+@test("the digest of what is not committed is that of a diff that anybody can make")
+def recomputed():
+    copy = os.path.join(bench().folder, "copy")
+    shutil.copytree(bench().clone, copy, symlinks=True)
+    git(copy, "add", "--all")
+    tree = git(copy, "write-tree")
+    diff = subprocess.run(["git", "-C", copy, "diff-tree", "-p", "--binary", "--full-index", "--no-renames", "HEAD", tree],
+                          capture_output=True, check=True).stdout
+    assert read(measured()[0], "build.json")["variants"]["noring"]["git_diff_sha256"] == hashlib.sha256(diff).hexdigest()
+
+
+@test("the checkout is the same to the byte after programs were built from it")
+def untouched():
+    _, before, after = measured()
+    assert before == after
+    assert not bench().left(), bench().left()
+
+
+@test("the next run takes the programs from the cache")
+def cached():
+    first = read(measured()[0], "build.json")["variants"]
+    status, out, error = bench().run()
+    assert status == 0, (status, out, error)
+    again = read(out.splitlines()[-1].removeprefix("results: "), "build.json")["variants"]
+    assert again == first
+
+
+def main():
+    try:
+        return run_tests()
+    finally:
+        if bench.cache_info().currsize:
+            shutil.rmtree(bench().folder)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
