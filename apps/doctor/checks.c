@@ -401,6 +401,17 @@ static void check_python(struct checks *checks)
 	     "apt-get install %s; without them there is no report", missing);
 }
 
+/* Only an experiment with "hosts" needs it. */
+static void check_ssh(struct checks *checks)
+{
+	static const char ssh[] = "/usr/bin/ssh";
+	bool is_there = access(ssh, X_OK) == 0;
+
+	mend(add(checks, "ssh", ok_or(is_there, CHECK_NOTE), "%s%s", ssh,
+		 is_there ? "" : " is not there"),
+	     "apt-get install openssh-client; without it nothing is measured on other hosts");
+}
+
 /* Whether variants that name a commit, options or compiler arguments can be built. */
 static void check_git(struct checks *checks)
 {
@@ -425,5 +436,6 @@ void checks_make(struct checks *checks)
 	check_leftovers(checks);
 	check_limits(checks);
 	check_python(checks);
+	check_ssh(checks);
 	check_git(checks);
 }

@@ -213,6 +213,35 @@ static bool last(struct lead *lead, uint64_t duration_ns)
 	return sleep_for(lead, end_ns - now_ns);
 }
 
+/*
+ * With --hold: says that it has connected, and waits for SIGUSR1, by which whoever started several
+ * lets them all begin at once. False when the run is over.
+ */
+static bool await_release(struct lead *lead)
+{
+	static const struct timespec look = {.tv_nsec = (long)LOOK_NS};
+	sigset_t signals;
+	int signal_number = 0;
+
+	if (!lead->options->hold)
+		return true;
+	printf("phase connected\n");
+	fflush(stdout);
+	signals_of_ending(&signals);
+	sigaddset(&signals, SIGUSR1);
+	while (signal_number != SIGUSR1) {
+		signal_number = sigtimedwait(&signals, NULL, &look);
+		if (signal_number > 0 && signal_number != SIGUSR1) {
+			lead->result->interrupted = true;
+			lead->result->signal_number = signal_number;
+			return false;
+		}
+		if (any_failed(lead))
+			return false;
+	}
+	return true;
+}
+
 /* Where the workers were, while they live. */
 static json_t *bindings_to_json(const struct lead *lead)
 {
@@ -243,7 +272,7 @@ static void lead_phases(struct lead *lead)
 {
 	lead->phase = LOAD_CONNECT;
 	announce(lead, LOAD_CONNECT);
-	if (!await_stage(lead, GENERATOR_CONNECTED))
+	if (!await_stage(lead, GENERATOR_CONNECTED) || !await_release(lead))
 		return;
 	lead->progress->begin_ns = clock_now_ns();
 	announce(lead, LOAD_WARMUP);

@@ -41,6 +41,7 @@ struct load_options {
 	uint64_t duration_ns;
 	uint64_t connect_timeout_ns;
 	uint64_t stall_timeout_ns;
+	bool hold;	  /* once connected, wait to be told that the others are */
 	const char *json; /* NULL: not wanted; so the next two */
 	const char *metrics;
 	const char *hgrm;

@@ -76,11 +76,13 @@ static int check_files(const struct load_options *options, struct tp_error *erro
 	return rc == 0 && options->hgrm ? file_check(options->hgrm, error) : rc;
 }
 
-static void block_signals(void)
+static void block_signals(const struct load_options *options)
 {
 	sigset_t signals;
 
 	signals_of_ending(&signals);
+	if (options->hold)
+		sigaddset(&signals, SIGUSR1);
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 }
 
@@ -152,7 +154,7 @@ static int print_digest(const struct load_options *options, const char *program)
 	struct digest digest;
 	struct tp_error error;
 
-	block_signals();
+	block_signals(options);
 	clock_start();
 	if (enter_link(options, &error) < 0 || cpus_bind(&options->stack.cpus, &error) < 0 ||
 	    digest_run(options, &digest, &error) < 0)
@@ -177,7 +179,7 @@ static int load(struct load_options *options, const struct flags *flags)
 	struct tp_error error, metrics_error;
 	int status;
 
-	block_signals();
+	block_signals(options);
 	clock_start();
 	look_around(options, flags->program);
 	options->memory = membind_apply(options->stack.membind, &options->stack.cpus);
@@ -271,6 +273,11 @@ static struct flag table[] = {
 	 .min = CLOCK_MS_NS,
 	 .max = 600 * CLOCK_SECOND_NS,
 	 .about = "time without any response after which the run has failed"},
+	{.name = "hold",
+	 .kind = &flag_switch,
+	 .value = &options.hold,
+	 .about = "once connected, print `phase connected` and wait for SIGUSR1, so that several "
+		  "begin at once"},
 	{.name = "json",
 	 .kind = &flag_text,
 	 .value = &options.json,

@@ -156,17 +156,19 @@ static int read_topology(const struct plan_options *options, struct topology *to
 static int make_plan(const struct plan_options *options, const struct experiment *experiment,
 		     struct topology *topology, struct plan **plan_out, struct problems *problems)
 {
-	struct plan_ground on = {.topology = topology};
+	struct hosts *hosts = hosts_create(json_object_get(experiment->json, "hosts"));
+	struct plan_ground on = {.topology = topology, .hosts = hosts};
 	struct ground ground;
+	int code = read_topology(options, topology, problems);
 
-	if (read_topology(options, topology, problems) < 0)
-		return -EINVAL;
 	ground_pretend(&ground, NULL, 0);
 	on.socket_folder = ground.folder;
 	on.run_id = ground.run_id;
 	on.port = options->topology ? PORT_ELSEWHERE : ground.port;
 	on.hugepages_free_mib = options->topology ? 0 : hugepages_count().free_mib;
-	return plan_sketch(experiment, &on, plan_out, problems);
+	code = code < 0 ? -EINVAL : plan_sketch(experiment, &on, plan_out, problems);
+	hosts_destroy(hosts);
+	return code;
 }
 
 static int plan_experiment(const struct plan_options *options, const struct experiment *experiment,

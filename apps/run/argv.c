@@ -48,7 +48,9 @@ static struct link_place place_of(const struct plan_sample *sample,
 	return (struct link_place){.socket_folder = ground->socket_folder,
 				   .run_id = ground->run_id,
 				   .sample_id = sample->id,
-				   .port = ground->port};
+				   .port = ground->port,
+				   .network_ip =
+					   ground->hosts ? hosts_address(ground->hosts) : NULL};
 }
 
 /* What both sides are told in the same words: where and how they run, and what is answered. */

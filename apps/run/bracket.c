@@ -27,6 +27,10 @@ static int compare_servers(struct bracket *bracket, const char *when)
 
 	if (!has_servers_to_compare(bracket->plan))
 		return 0;
+	if (bracket->far) {
+		json_set_unknown(bracket->parity, when, "servers on other hosts are not asked");
+		return directory_write_json(bracket->directory, "parity.json", bracket->parity);
+	}
 	code = parity_check(bracket->plan, bracket->directory, bracket->interrupt, when, &found);
 	if (code < 0)
 		return code;

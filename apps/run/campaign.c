@@ -71,6 +71,8 @@ static void write_provenance(struct campaign *campaign)
 				experiment->text_bytes);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
 	write_json(directory, "build.json", builds_to_json(experiment, campaign->programs));
+	if (campaign->hosts)
+		write_json(directory, "hosts.json", hosts_to_json(campaign->hosts));
 }
 
 /* Carries out one sample; what an earlier attempt at it left is kept elsewhere. */
@@ -82,7 +84,7 @@ static int run_sample(struct campaign *campaign, const struct plan_sample *sampl
 
 	if (code == 0)
 		code = sample_run(sample, plan->experiment, &campaign->directory,
-				  campaign->interrupt, &result);
+				  campaign->interrupt, campaign->hosts, &result);
 	if (result) {
 		print_sample(plan, sample, result);
 		json_array_append_new(campaign->results, result);
@@ -160,7 +162,8 @@ int campaign_run(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
 	bool resumes = campaign->origin && campaign->origin->resumes;
-	struct bracket bracket = {campaign->plan, directory, campaign->interrupt, resumes};
+	struct bracket bracket = {campaign->plan, directory, campaign->interrupt,
+				  campaign->hosts != NULL, resumes};
 	json_t *kept = NULL;
 	int code;
 

@@ -18,8 +18,8 @@ struct campaign {
 	const json_t *plan_json;	/* plan.json, as stamp.h makes it */
 	const struct origin *origin;	/* what is gone on with or repeated; NULL: neither */
 	const char *output;		/* parent of the result directory */
-	const json_t *autogroup;	/* what autogroup_raise has said, for host.json */
 	struct interrupt *interrupt;
+	struct hosts *hosts; /* open; NULL: all run here */
 	/*
 	 * Writes into the directory what a verb makes of all results, before the manifest is made;
 	 * failure is the directory's. NULL: nothing.

@@ -1,7 +1,9 @@
 #include "apps/run/child.h"
 
+#include "apps/agent/agent.h"
 #include "apps/run/environment.h"
 #include "dataplane/core/check.h"
+#include "dataplane/core/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,12 +18,14 @@
 
 enum { ARGUMENTS_MAX = 64 };
 
+/* Between two signs of life to an agent. */
+#define BEAT_NS (2 * CLOCK_SECOND_NS)
+
 /* What the child does between fork and exec; says on stderr, which is the log, why it could not. */
-static _Noreturn void become(const struct child_spec *spec, char *const *argv, const int out[2],
-			     const int err[2], pid_t parent)
+static _Noreturn void become(const struct child_spec *spec, char *const *argv, int input,
+			     const int out[2], const int err[2], pid_t parent)
 {
 	sigset_t none;
-	int null;
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -30,56 +34,70 @@ static _Noreturn void become(const struct child_spec *spec, char *const *argv, c
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
-	null = open("/dev/null", O_RDONLY);
-	dup2(null, STDIN_FILENO);
+	dup2(input >= 0 ? input : open("/dev/null", O_RDONLY), STDIN_FILENO);
 	dup2(out[1], STDOUT_FILENO);
 	dup2(err[1], STDERR_FILENO);
-	environment_become(spec->env);
+	if (spec->env)
+		environment_become(spec->env);
 	if (chdir(spec->folder) == 0)
-		execv(spec->program, argv);
+		execvp(spec->program, argv);
 	dprintf(STDERR_FILENO, "cannot execute %s in %s: %s\n", spec->program, spec->folder,
 		strerror(errno));
 	_exit(127);
 }
 
-static void close_pair(const int fds[2])
+static void close_all(const int *fds, unsigned count)
 {
-	close(fds[0]);
-	close(fds[1]);
+	for (unsigned i = 0; i < count; i++)
+		if (fds[i] >= 0)
+			close(fds[i]);
 }
 
-/* Forks; the pipes' read ends become the child's fds. */
+/* Forks; our ends of the pipes become the child's fds. */
 static int launch(struct child *child, const struct child_spec *spec, char *const *argv)
 {
+	int fds[6] = {-1, -1, -1, -1, -1, -1}; /* in, out, err: read end, write end */
 	pid_t parent = getpid();
-	int out[2], err[2], code;
+	int code = 0;
 
-	if (pipe2(out, O_CLOEXEC) < 0)
-		return -errno;
-	if (pipe2(err, O_CLOEXEC) < 0) {
+	if ((spec->input && pipe2(fds, O_CLOEXEC) < 0) || pipe2(fds + 2, O_CLOEXEC) < 0 ||
+	    pipe2(fds + 4, O_CLOEXEC) < 0)
 		code = -errno;
-		close_pair(out);
-		return code;
-	}
-	child->pid = fork();
-	if (child->pid == 0)
-		become(spec, argv, out, err, parent);
-	if (child->pid < 0) {
+	if (code == 0 && (child->pid = fork()) < 0)
 		code = -errno;
+	if (code < 0) {
 		child->pid = 0;
-		close_pair(out);
-		close_pair(err);
+		close_all(fds, 6);
 		return code;
 	}
+	if (child->pid == 0)
+		become(spec, argv, fds[0], fds + 2, fds + 4, parent);
 	setpgid(child->pid, child->pid);
-	close(out[1]);
-	close(err[1]);
-	child->fds[0] = out[0];
-	child->fds[1] = err[0];
-	fcntl(out[0], F_SETFL, O_NONBLOCK);
-	fcntl(err[0], F_SETFL, O_NONBLOCK);
+	close_all((const int[]){fds[0], fds[3], fds[5]}, 3);
+	child->input = fds[1];
+	child->fds[0] = fds[2];
+	child->fds[1] = fds[4];
+	fcntl(fds[2], F_SETFL, O_NONBLOCK);
+	fcntl(fds[4], F_SETFL, O_NONBLOCK);
 	child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
 	return 0;
+}
+
+/* Writes to the agent. That it may be gone shows in its end. */
+static void tell(const struct child *child, const char *text)
+{
+	size_t left = strlen(text);
+
+	while (left > 0) {
+		ssize_t done = write(child->input, text, left);
+
+		if (done < 0 && errno != EINTR)
+			return;
+		if (done > 0) {
+			text += done;
+			left -= (size_t)done;
+		}
+	}
 }
 
 int child_start(struct child *child, const struct child_spec *spec, struct tp_error *error)
@@ -91,7 +109,11 @@ int child_start(struct child *child, const struct child_spec *spec, struct tp_er
 	CHECK(count > 0 && count <= ARGUMENTS_MAX);
 	for (size_t i = 0; i < count; i++)
 		argv[i] = (char *)json_string_value(json_array_get(spec->argv, i));
-	*child = (struct child){.name = spec->name, .pidfd = -1, .fds = {-1, -1}};
+	*child = (struct child){.name = spec->name,
+				.pidfd = -1,
+				.fds = {-1, -1},
+				.input = -1,
+				.far = spec->input != NULL};
 	code = log_open(&child->log, spec->log_path);
 	if (code < 0)
 		return tp_fail(error, code, "cannot write %.300s: %s", spec->log_path,
@@ -103,6 +125,11 @@ int child_start(struct child *child, const struct child_spec *spec, struct tp_er
 	if (code < 0) {
 		log_close(&child->log);
 		return tp_fail(error, code, "cannot start %s: %s", spec->name, strerror(-code));
+	}
+	if (child->far) {
+		child->beat_ns = clock_monotonic_ns();
+		tell(child, spec->input);
+		fcntl(child->input, F_SETFL, O_NONBLOCK);
 	}
 	return 0;
 }
@@ -133,6 +160,24 @@ static void drain(struct child *child, unsigned index)
 	}
 }
 
+/* Tells the agent from time to time that we live. */
+static void beat(struct child *child)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (child->input < 0 || now_ns - child->beat_ns < BEAT_NS)
+		return;
+	child->beat_ns = now_ns;
+	tell(child, "beat\n");
+}
+
+/* What the end of ssh says of the process there. */
+static void judge_far_end(struct child *child)
+{
+	child->lost = !WIFEXITED(child->status) ||
+		      !agent_wait_status(WEXITSTATUS(child->status), &child->status);
+}
+
 /* What waitpid told of: an end, or that the child was stopped, or that it goes on. */
 static void take_status(struct child *child)
 {
@@ -142,6 +187,8 @@ static void take_status(struct child *child)
 		return;
 	drain(child, 0);
 	drain(child, 1);
+	if (child->far)
+		judge_far_end(child);
 }
 
 void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS])
@@ -151,26 +198,60 @@ void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS])
 	for (unsigned i = 0; i < CHILD_FDS - 1; i++)
 		if (fds[i].revents)
 			drain(child, i);
+	if (!child->ended)
+		beat(child);
 	while (!child->ended &&
 	       waitpid(child->pid, &child->status, WNOHANG | WUNTRACED | WCONTINUED) == child->pid)
 		take_status(child);
 }
 
+/* Has the agent send a signal. */
+static void order(const struct child *child, const char *whom, int signal_number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%s %d\n", whom, signal_number);
+	tell(child, text);
+}
+
 void child_signal(const struct child *child, int signal_number)
 {
-	if (child->pid && !child->ended)
+	if (!child->pid || child->ended)
+		return;
+	if (child->far)
+		order(child, "kill", signal_number);
+	else
 		kill(-child->pid, signal_number);
+}
+
+void child_ask(const struct child *child, int signal_number)
+{
+	if (!child->pid || child->ended)
+		return;
+	if (child->far)
+		order(child, "signal", signal_number);
+	else
+		kill(child->pid, signal_number);
+}
+
+void child_cut(const struct child *child)
+{
+	if (child->pid && !child->ended)
+		kill(-child->pid, SIGKILL);
 }
 
 bool child_succeeded(const struct child *child)
 {
-	return child->ended && WIFEXITED(child->status) && WEXITSTATUS(child->status) == 0;
+	return child->ended && !child->lost && WIFEXITED(child->status) &&
+	       WEXITSTATUS(child->status) == 0;
 }
 
 void child_describe_end(const struct child *child, char *text, size_t text_bytes)
 {
 	if (!child->ended)
 		snprintf(text, text_bytes, "has not ended");
+	else if (child->lost)
+		snprintf(text, text_bytes, "was lost with the connection to its host");
 	else if (WIFSIGNALED(child->status))
 		snprintf(text, text_bytes, "was killed by signal %d (%s)", WTERMSIG(child->status),
 			 strsignal(WTERMSIG(child->status)));
@@ -186,6 +267,8 @@ int child_close(struct child *child)
 	for (unsigned i = 0; i < CHILD_FDS - 1; i++)
 		if (child->fds[i] >= 0)
 			close(child->fds[i]);
+	if (child->input >= 0)
+		close(child->input);
 	if (child->pidfd >= 0)
 		close(child->pidfd);
 	child->pid = 0;

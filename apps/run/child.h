@@ -6,6 +6,10 @@
  * standard output and error come in through pipes and go to one log. Standard input is empty, the
  * environment is what the caller says.
  *
+ * A far child is one on another host: the process here is the ssh to an agent there (apps/agent),
+ * which is told on its standard input what to start and which signals to send, and whose exit
+ * status says how the child ended.
+ *
  * Owned by the caller from start to close; legal order: start, { serve, signal }* until ended,
  * close.
  */
@@ -18,6 +22,7 @@
 #include <jansson.h>
 #include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 enum { CHILD_FDS = 3 };
@@ -29,17 +34,22 @@ struct child {
 	int fds[CHILD_FDS - 1]; /* read ends of output and error; -1 once at their end */
 	struct log_stream streams[CHILD_FDS - 1];
 	struct log log;
-	bool stopped; /* by a signal, at least once, whether it has gone on or not */
+	int input;	  /* where an agent listens; -1 for a child here */
+	bool far;	  /* on another host */
+	uint64_t beat_ns; /* when an agent last heard of us */
+	bool stopped;	  /* by a signal, at least once, whether it has gone on or not */
 	bool ended;
-	int status; /* of waitpid, once ended */
+	bool lost;  /* ended, but what became of the process there is not known */
+	int status; /* of waitpid, once ended and not lost */
 };
 
 struct child_spec {
 	const char *name;    /* static */
 	const char *program; /* what is executed, e.g. "/proc/self/exe" */
 	const json_t *argv;  /* texts */
-	const json_t *env;   /* NAME: text; all that it gets */
+	const json_t *env;   /* NAME: text; all that it gets; NULL: what the runner has */
 	const char *folder;  /* working directory */
+	const char *input;   /* of a far child: what its agent is told first; else NULL */
 	const char *log_path;
 	void (*on_line)(void *user,
 			const char *line); /* for its output, not its errors; may be NULL */
@@ -57,6 +67,12 @@ void child_serve(struct child *child, const struct pollfd fds[CHILD_FDS]);
 
 /* To the whole process group. Harmless if it never started or has ended. */
 void child_signal(const struct child *child, int signal_number);
+
+/* To the process alone, not to what it started; likewise harmless. */
+void child_ask(const struct child *child, int signal_number);
+
+/* Ends a far child's connection: the agent there kills it. One here is killed. */
+void child_cut(const struct child *child);
 
 /* Whether it ended by itself with status 0. */
 bool child_succeeded(const struct child *child);

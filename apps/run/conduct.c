@@ -153,6 +153,7 @@ struct course {
 	struct interrupt interrupt;
 	struct ground ground;
 	struct program programs[EXPERIMENT_BUILDS_MAX];
+	struct hosts *hosts; /* NULL: all is here */
 	struct plan *plan;
 	bool sketches; /* plans to be looked at; what this host lacks does not keep from it */
 	struct others others;
@@ -189,6 +190,7 @@ static int carry_out(struct course *course, const char *from_sample)
 		.program = conduct->program,
 		.plan = course->plan,
 		.programs = course->programs,
+		.hosts = course->hosts,
 		.plan_json = plan_json,
 		.origin = conduct->origin,
 		.output = conduct->output ? conduct->output : conduct_default_output(output),
@@ -222,8 +224,8 @@ static int make_programs(struct course *course, struct tp_error *error)
 	return builds_make(course->experiment, cache, &course->interrupt, course->programs, error);
 }
 
-/* Says that there are no programs to measure, and why. */
-static int refuse_programs(const struct course *course, int code, const struct tp_error *error)
+/* Says why there is nothing to measure. */
+static int refuse(const struct course *course, int code, const struct tp_error *error)
 {
 	exit_with(EXIT_USAGE, course->conduct->program, error);
 	return code == -EINTR ? 128 + course->interrupt.signal_number : EXIT_USAGE;
@@ -234,9 +236,9 @@ static int make_plan(const struct course *course, const struct ground *ground,
 		     struct plan **plan_out, struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
-	struct plan_ground on = {topology,	 ground->folder,
-				 ground->port,	 hugepages_count().free_mib,
-				 ground->run_id, course->programs};
+	struct plan_ground on = {
+		topology,	ground->folder,	  ground->port, hugepages_count().free_mib,
+		ground->run_id, course->programs, course->hosts};
 	int code = -ENOMEM;
 
 	if (topology)
@@ -301,6 +303,7 @@ static int dry_run(const struct conduct *conduct, const struct experiment *exper
 	struct problems problems = {0};
 	int status, code = conduct->origin ? program_own(&course.programs[0]) : 0;
 
+	course.hosts = hosts_create(json_object_get(experiment->json, "hosts"));
 	ground_pretend(&course.ground, origin ? origin->run_id : NULL,
 		       origin ? origin->port : (uint16_t)conduct->port);
 	if (code < 0)
@@ -313,6 +316,7 @@ static int dry_run(const struct conduct *conduct, const struct experiment *exper
 	status = code < 0 ? conduct_refuse(conduct->program, &problems)
 			  : show_plan(&course, &problems);
 	plan_free(course.plan);
+	hosts_destroy(course.hosts);
 	program_fini(&course.programs[0]);
 	return status;
 }
@@ -370,8 +374,23 @@ static int run_plan(struct course *course)
 	return status;
 }
 
-/* With ground taken. */
-static int run_on_ground(struct course *course)
+/* Connects to the experiment's hosts, if it has any. 0, or negative errno with `error` filled. */
+static int open_hosts(struct course *course, struct tp_error *error)
+{
+	const struct experiment *experiment = course->experiment;
+	int code = 0;
+
+	if (course->hosts)
+		code = hosts_open(course->hosts, course->ground.run_id, course->programs,
+				  experiment->build_count, course->ground.port, &course->interrupt,
+				  error);
+	if (course->hosts && code == 0)
+		hosts_print(course->hosts, stdout);
+	return course->interrupt.signal_number ? -EINTR : code;
+}
+
+/* With hosts open, if there are any. */
+static int plan_and_run(struct course *course)
 {
 	struct problems problems = {0};
 	int code = 0, status;
@@ -384,6 +403,19 @@ static int run_on_ground(struct course *course)
 		return conduct_refuse(course->conduct->program, &problems);
 	status = run_plan(course);
 	plan_free(course->plan);
+	return status;
+}
+
+/* With ground taken. */
+static int run_on_ground(struct course *course)
+{
+	struct tp_error error = {.text = ""};
+	int code, status;
+
+	course->hosts = hosts_create(json_object_get(course->experiment->json, "hosts"));
+	code = open_hosts(course, &error);
+	status = code < 0 ? refuse(course, code, &error) : plan_and_run(course);
+	hosts_destroy(course->hosts);
 	return status;
 }
 
@@ -402,7 +434,7 @@ static int run_locked(struct course *course)
 	clean_up(conduct);
 	code = make_programs(course, &error);
 	if (code < 0)
-		return refuse_programs(course, code, &error);
+		return refuse(course, code, &error);
 	if (ground_take(&course->ground, origin ? origin->run_id : NULL,
 			origin ? origin->port : (uint16_t)conduct->port, &error) < 0) {
 		status = exit_with(EXIT_USAGE, conduct->program, &error);

@@ -4,6 +4,7 @@
 #include "apps/common/stack.h"
 #include "apps/run/axis_judge.h"
 #include "apps/run/complaint.h"
+#include "apps/run/hosts.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/units.h"
 
@@ -240,7 +241,8 @@ void experiment_judge(struct experiment *experiment, const struct experiment_cha
 	judge_matrix(&judge, &matrix);
 	axis_judge_all(&judge, &matrix);
 	judge_matrix_use(&judge);
-	judge_top(&judge, "hosts", JSON_OBJECT, false, "an object");
+	hosts_judge(json_object_get(experiment->json, "hosts"), experiment->path, experiment->text,
+		    judge.problems);
 	judge_windows(&judge);
 	judge_order(&judge);
 	judge_form(&judge);

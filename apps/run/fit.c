@@ -138,6 +138,50 @@ static int judge_links(const struct plan_cell *cell, struct tp_error *error)
 		       link_kind_name(cell->link->kind));
 }
 
+/* Whether the cell's link is for where its processes run. 0, or -EINVAL with `error` filled. */
+static int judge_hosts(const struct plan_cell *cell, const struct plan_ground *ground,
+		       struct tp_error *error)
+{
+	const char *stack = cell->cell.of[SETTING_STACK].word;
+	bool on_network = cell->link->kind == LINK_NETWORK;
+
+	if (on_network == (ground->hosts != NULL))
+		return 0;
+	if (on_network)
+		return tp_fail(error, -EINVAL,
+			       "%s is for servers and clients on several hosts, and the experiment "
+			       "has no \"hosts\"; give them (docs/hosts.md), or exclude it",
+			       stack);
+	return tp_fail(error, -EINVAL,
+		       "%s does not reach other hosts, and the experiment has \"hosts\"; set "
+		       "\"stack\" to epoll@network or uring@network, or exclude it",
+		       stack);
+}
+
+/*
+ * Workers and CPUs of a cell whose processes run on several hosts, whose CPUs may not be known yet.
+ * 0, or negative errno with `error` filled.
+ */
+static int choose_far_workers(struct plan_cell *cell, const struct hosts *hosts,
+			      struct tp_error *error)
+{
+	struct setting_value *of = cell->cell.of;
+	unsigned all;
+
+	if (setting_says(of[SETTING_CLIENT_WORKERS], "same"))
+		of[SETTING_CLIENT_WORKERS] = of[SETTING_WORKERS];
+	if (setting_says(of[SETTING_WORKERS], "all") ||
+	    setting_says(of[SETTING_CLIENT_WORKERS], "all"))
+		return tp_fail(error, -EINVAL,
+			       "with \"hosts\" workers are to be numbers, not \"all\"");
+	all = hosts_client_workers(hosts, of[SETTING_CLIENT_WORKERS].number);
+	if (of[SETTING_CONNECTIONS].number < all)
+		return tp_fail(error, -EINVAL, "%u connections are too few for %u client workers",
+			       of[SETTING_CONNECTIONS].number, all);
+	return hosts_pins(hosts, of[SETTING_WORKERS].number, of[SETTING_CLIENT_WORKERS].number,
+			  &cell->pins, error);
+}
+
 /* Whether a bare echo can take or give bodies so long. 0, or -EINVAL with `error` filled. */
 static int judge_bare_body(const struct setting_value *of, enum setting_id id,
 			   struct tp_error *error)
@@ -259,14 +303,18 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 	if (code == 0)
 		code = judge_links(cell, error);
 	if (code == 0)
+		code = judge_hosts(cell, ground, error);
+	if (code == 0)
 		code = judge_stacks(cell, &sides, error);
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
-	if (code == 0)
+	if (code == 0 && ground->hosts)
+		code = choose_far_workers(cell, ground->hosts, error);
+	else if (code == 0)
 		code = workers_choose(&cell->cell, ground->topology, cell->link->workers_max,
 				      link_find(of[SETTING_CLIENT_STACK].word)->workers_max,
 				      &cell->pins, error);
-	if (code == 0)
+	if (code == 0 && !ground->hosts)
 		code = judge_held(cell, &sides, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);

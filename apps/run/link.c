@@ -11,10 +11,12 @@ static const struct link links[] = {
 	 .server_ip = LOOPBACK_IP},
 	{"epoll@unix", LINK_UNIX, .spec = "epoll"},
 	{"epoll@veth", LINK_VETH, .spec = "epoll@veth", LINK_SUFFIX_ID, .server_ip = VETH_IP},
+	{"epoll@network", LINK_NETWORK, .spec = "epoll"},
 	{"uring@loopback", LINK_LOOPBACK, .alone = "uring", .spec = "uring@loopback",
 	 .server_ip = LOOPBACK_IP},
 	{"uring@unix", LINK_UNIX, .spec = "uring"},
 	{"uring@veth", LINK_VETH, .spec = "uring@veth", LINK_SUFFIX_ID, .server_ip = VETH_IP},
+	{"uring@network", LINK_NETWORK, .spec = "uring"},
 	{
 		"dpdk@memif",
 		LINK_MEMIF,
@@ -83,10 +85,8 @@ const char *link_usage(void)
 const char *link_kind_name(enum link_kind kind)
 {
 	static const char *const names[] = {
-		[LINK_LOOPBACK] = "loopback",
-		[LINK_UNIX] = "unix",
-		[LINK_VETH] = "veth",
-		[LINK_MEMIF] = "memif",
+		[LINK_LOOPBACK] = "loopback", [LINK_UNIX] = "unix",	  [LINK_VETH] = "veth",
+		[LINK_MEMIF] = "memif",	      [LINK_NETWORK] = "network",
 	};
 
 	return names[kind];
@@ -122,8 +122,10 @@ const char *link_print_spec(const char *name, const struct link_place *place,
 const char *link_print_endpoint(const struct link *link, const struct link_place *place,
 				char text[LINK_ENDPOINT_BYTES])
 {
-	if (link->server_ip)
-		snprintf(text, LINK_ENDPOINT_BYTES, "%s:%u", link->server_ip, place->port);
+	const char *ip = link->kind == LINK_NETWORK ? place->network_ip : link->server_ip;
+
+	if (ip)
+		snprintf(text, LINK_ENDPOINT_BYTES, "%s:%u", ip, place->port);
 	else
 		snprintf(text, LINK_ENDPOINT_BYTES, "unix:%s/%s.sock", place->socket_folder,
 			 place->sample_id);

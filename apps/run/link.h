@@ -1,9 +1,9 @@
 /*
- * link: how server and client of a sample reach each other on this host.
+ * link: how server and client of a sample reach each other.
  *
  * An experiment names a stack and what is between it and its peer, e.g. `dpdk@memif`. The link says
- * what that takes: the kernel's loopback and a free port, a socket file of the sample's own, or a
- * pair of interfaces of the sample's own and addresses for both sides.
+ * what that takes: the kernel's loopback and a free port, a socket file of the sample's own, a pair
+ * of interfaces of the sample's own and addresses for both sides, or the network between two hosts.
  *
  * Plane: setup.
  */
@@ -22,6 +22,7 @@ enum link_kind {
 	LINK_UNIX, /* a socket in the file system, where the server listens */
 	LINK_VETH, /* the server makes a pair of interfaces, by an id that both are told */
 	LINK_MEMIF,
+	LINK_NETWORK, /* what is between the experiment's hosts */
 };
 
 /* What follows the device's name after ':', different for each sample. */
@@ -37,7 +38,8 @@ struct link {
 	const char *alone; /* the stack without a device where it means this link; or NULL */
 	const char *spec;  /* as the programs are told, without suffix and options */
 	enum link_suffix suffix;
-	const char *server_ip;	    /* where the server listens; NULL: on a socket file */
+	/* Where the server listens; NULL: on a socket file, or as the hosts say. */
+	const char *server_ip;
 	const char *server_address; /* IP/LEN of its own; NULL where the kernel has the address */
 	const char *client_address;
 	unsigned workers_max; /* in one process; 0: as many as there are CPUs */
@@ -49,6 +51,7 @@ struct link_place {
 	const char *run_id;    /* no other run on this host has it */
 	const char *sample_id; /* no other sample of the run has it */
 	uint16_t port;
+	const char *network_ip; /* where a server on the network listens; else NULL */
 };
 
 enum {

@@ -22,7 +22,8 @@
  *	{"when", "equal", "mismatch", "groups": [{"request": {...}, "equal", "servers": [{"variant",
  *	"digest", "bytes", "verified"}]}]}, with "wrong" in words where an answer was
  *
- * "equal" is false if two digests of one group differ, or an answer was wrong; null, with the
+ * Servers of an experiment with "hosts" are not asked: "equal" is null and there are no groups.
+ * Else "equal" is false if two digests of one group differ, or an answer was wrong; null, with the
  * reason, if a server or client failed to give one, which its samples will show as well; else
  * true. "mismatch" is a text that names both variants and both digests, or null.
  *

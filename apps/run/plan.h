@@ -12,6 +12,7 @@
 #define WEIR_RUN_PLAN_H
 
 #include "apps/run/experiment.h"
+#include "apps/run/hosts.h"
 #include "apps/run/link.h"
 #include "apps/run/pins.h"
 #include "apps/run/program.h"
@@ -75,6 +76,7 @@ struct plan_ground {
 	 * it is not to be carried out.
 	 */
 	const struct program *programs;
+	const struct hosts *hosts; /* where server and clients run; NULL: all on this one */
 };
 
 /*

@@ -45,6 +45,9 @@ static const struct verb verbs[] = {
 	{.name = "verify",
 	 .about = "check that a result directory is what its run wrote, and adds up",
 	 .run = verb_verify},
+	{.name = "agent",
+	 .about = "internal: what `weir run` starts on other hosts",
+	 .run = verb_agent},
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

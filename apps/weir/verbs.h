@@ -17,5 +17,6 @@ int verb_run(int argc, char **argv);
 int verb_ceiling(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_verify(int argc, char **argv);
+int verb_agent(int argc, char **argv);
 
 #endif

@@ -124,7 +124,7 @@ static const struct {
 	 "to 32KiB, like 2048 or 2KiB)\n"},
 	{HEAD "\"fixed\": {\"stack\": \"kernel\"}}",
 	 "2:20: 'stack' is \"kernel\"; accepted: epoll@loopback, epoll@unix, epoll@veth, "
-	 "uring@loopback, uring@unix, uring@veth or dpdk@memif\n"},
+	 "epoll@network, uring@loopback, uring@unix, uring@veth, uring@network or dpdk@memif\n"},
 	{HEAD FIXED ", \"factors\": {\"request_bytes\": [16384, \"16KiB\"]}}",
 	 "2:76: 'request_bytes' has this level twice\n"},
 	{HEAD FIXED ", \"factors\": {\"request_bytes\": [\"16KB\"]}}",
@@ -134,7 +134,8 @@ static const struct {
 	 "2:61: 'depth' is \"1\", but a whole number from 1 to 1024 is accepted\n"},
 	{HEAD FIXED ", \"factors\": {\"client_stack\": [\"dpdk\"]}}",
 	 "2:68: 'client_stack' is \"dpdk\"; accepted: same, epoll@loopback, epoll@unix, "
-	 "epoll@veth, uring@loopback, uring@unix, uring@veth or dpdk@memif\n"},
+	 "epoll@veth, epoll@network, uring@loopback, uring@unix, uring@veth, uring@network or "
+	 "dpdk@memif\n"},
 	{HEAD FIXED ", \"factors\": {\"bare\": [1]}}",
 	 "2:60: 'bare' is 1; accepted: true or false\n"},
 	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"tls\": true}}",

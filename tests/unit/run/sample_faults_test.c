@@ -11,7 +11,7 @@ static json_t *run_sample(struct rig *rig)
 	json_t *result = NULL;
 
 	CU_ASSERT_EQUAL(sample_run(&rig->plan->samples[0], rig->experiment, &rig->directory,
-				   &rig->interrupt, &result),
+				   &rig->interrupt, NULL, &result),
 			0);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(result);
 	return result;

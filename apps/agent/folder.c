@@ -1,0 +1,95 @@
+#include "apps/agent/agent.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPEN_FOLDERS = 16 };
+
+int agent_make_folders(const char *path)
+{
+	char copy[PATH_MAX];
+
+	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy))
+		return -ENAMETOOLONG;
+	for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return mkdir(copy, 0700) < 0 && errno != EEXIST ? -errno : 0;
+}
+
+static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *where)
+{
+	(void)about;
+	(void)type;
+	(void)where;
+	remove(path);
+	return 0;
+}
+
+void agent_remove_folder(const char *path)
+{
+	nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Whether an agent that lives holds the folder; one that is still being filled counts as held. */
+static bool is_held(const char *folder, const struct stat *about)
+{
+	char path[PATH_MAX];
+	bool held;
+	int fd;
+
+	if (snprintf(path, sizeof(path), "%s/lock", folder) >= (int)sizeof(path))
+		return true;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return time(NULL) - about->st_mtime < AGENT_STALE_S;
+	held = flock(fd, LOCK_EX | LOCK_NB) < 0;
+	close(fd);
+	return held;
+}
+
+/* Only a folder of our own user's: anyone may make a name in /tmp. */
+static void sweep_one(const char *parent, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat about;
+
+	if (strncmp(name, AGENT_FOLDER_PREFIX, strlen(AGENT_FOLDER_PREFIX)) != 0 ||
+	    snprintf(path, sizeof(path), "%s/%s", parent, name) >= (int)sizeof(path))
+		return;
+	if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
+	    !is_held(path, &about))
+		agent_remove_folder(path);
+}
+
+void agent_sweep(const char *folder)
+{
+	char parent[PATH_MAX];
+	struct dirent *entry;
+	DIR *open_parent;
+	char *slash;
+
+	snprintf(parent, sizeof(parent), "%s", folder);
+	slash = strrchr(parent, '/');
+	if (!slash || slash == parent)
+		return;
+	*slash = '\0';
+	open_parent = opendir(parent);
+	while (open_parent && (entry = readdir(open_parent)))
+		if (strcmp(entry->d_name, slash + 1) != 0)
+			sweep_one(parent, entry->d_name);
+	if (open_parent)
+		closedir(open_parent);
+}

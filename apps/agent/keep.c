@@ -1,0 +1,188 @@
+#include "apps/agent/agent.h"
+
+#include "apps/common/address.h"
+#include "apps/common/exit.h"
+#include "apps/common/file.h"
+#include "apps/common/json.h"
+#include "apps/provenance/host.h"
+#include "apps/provenance/sha256.h"
+#include "apps/provenance/topology.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Processes that still write while the folder is removed are about to be killed. */
+enum { REMOVE_TRIES = 50, REMOVE_PAUSE_US = 100 * 1000 };
+
+static void answer(json_t *object)
+{
+	json_print_line(stdout, "", object);
+}
+
+static void refuse(const char *why)
+{
+	answer(json_pack("{sb ss}", "ok", 0, "error", why));
+}
+
+static json_t *cpus_to_json(const struct topology *topology, bool cores)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < topology->cpus.count; i++)
+		if (!cores || topology_is_first_of_core(topology, i))
+			json_array_append_new(list, json_integer(topology->cpus.cpu[i]));
+	return list;
+}
+
+/* Who we are, and the CPUs there: all of them, and the first of each core. */
+static void answer_hello(void)
+{
+	struct topology *topology = calloc(1, sizeof(*topology));
+	char digest[SHA256_HEX_BYTES] = "";
+	uint64_t ignored;
+
+	if (!topology || topology_read(topology) < 0 ||
+	    sha256_file("/proc/self/exe", &ignored, digest) < 0)
+		refuse("cannot read the own program or which CPUs there are");
+	else
+		answer(json_pack("{sb ss so so}", "ok", 1, "sha256", digest, "cpus",
+				 cpus_to_json(topology, false), "cores",
+				 cpus_to_json(topology, true)));
+	free(topology);
+}
+
+static void answer_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	answer(json_pack("{sb sI}", "ok", 1, "realtime_ns",
+			 (json_int_t)now.tv_sec * 1000000000 + now.tv_nsec));
+}
+
+/* Whether a server could listen there. */
+static void answer_listen(const char *endpoint)
+{
+	struct sockaddr_in six_less = {.sin_family = AF_INET};
+	char ip[64] = "";
+	unsigned port = 0;
+	int fd, code = 0;
+
+	if (!endpoint || sscanf(endpoint, "%63[0-9.]:%u", ip, &port) != 2 ||
+	    inet_pton(AF_INET, ip, &six_less.sin_addr) != 1) {
+		refuse("the endpoint is not understood");
+		return;
+	}
+	six_less.sin_port = htons((uint16_t)port);
+	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, (struct sockaddr *)&six_less, sizeof(six_less)) < 0)
+		code = errno;
+	if (fd >= 0)
+		close(fd);
+	if (code)
+		refuse(strerror(code));
+	else
+		answer(json_pack("{sb}", "ok", 1));
+}
+
+/* A file of the folder, by its way within. */
+static void answer_fetch(const char *name)
+{
+	struct tp_error error;
+	size_t bytes;
+	char *data;
+
+	if (!name || name[0] == '/' || strstr(name, "..")) {
+		refuse("no such file is given away");
+		return;
+	}
+	if (file_read(name, AGENT_FILE_BYTES_MAX, &data, &bytes, &error) < 0) {
+		refuse(error.text);
+		return;
+	}
+	answer(json_pack("{sb sI}", "ok", 1, "bytes", (json_int_t)bytes));
+	fwrite(data, 1, bytes, stdout);
+	fflush(stdout);
+	free(data);
+}
+
+/* A line that wants no answer is a sign of life. */
+static void respond(const char *line)
+{
+	json_t *request = json_loads(line, 0, NULL);
+	const char *what = json_string_value(json_object_get(request, "do"));
+	const char *argument = json_string_value(json_object_get(request, "with"));
+
+	if (!what)
+		refuse("the request is not understood; is the runner of another version?");
+	else if (strcmp(what, "hello") == 0)
+		answer_hello();
+	else if (strcmp(what, "clock") == 0)
+		answer_clock();
+	else if (strcmp(what, "host") == 0)
+		answer(json_pack("{sb so}", "ok", 1, "facts", host_facts()));
+	else if (strcmp(what, "listen") == 0)
+		answer_listen(argument);
+	else if (strcmp(what, "fetch") == 0)
+		answer_fetch(argument);
+	else if (strcmp(what, "beat") != 0)
+		refuse("no such request");
+	json_decref(request);
+}
+
+/* Takes the folder. The lock's descriptor, or -1 with the reason on stderr. */
+static int hold(const char *folder)
+{
+	int lock = chdir(folder) < 0
+			   ? -1
+			   : open("lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+		return lock;
+	fprintf(stderr, "weir agent: cannot hold %s: %s\n", folder, strerror(errno));
+	if (lock >= 0)
+		close(lock);
+	return -1;
+}
+
+/* A process of the run that is just being killed may put another file in. */
+static void remove_whole(const char *folder)
+{
+	for (unsigned i = 0; i < REMOVE_TRIES; i++) {
+		agent_remove_folder(folder);
+		if (access(folder, F_OK) < 0)
+			return;
+		usleep(REMOVE_PAUSE_US);
+	}
+}
+
+int agent_keep(const char *folder)
+{
+	struct agent_lines *lines = calloc(1, sizeof(*lines));
+	int lock = lines ? hold(folder) : -1;
+	char *line;
+
+	if (lock < 0) {
+		free(lines);
+		return EXIT_USAGE;
+	}
+	/* the connection's end must not end this before the folder is gone */
+	signal(SIGHUP, SIG_IGN);
+	agent_sweep(folder);
+	while (agent_next_line(lines, -1, AGENT_KEEP_SILENCE_NS, &line) > 0)
+		respond(line);
+	remove_whole(folder);
+	close(lock);
+	free(lines);
+	return EXIT_PASS;
+}

@@ -1,0 +1,501 @@
+#!/usr/bin/python3
+"""`weir run` with server and clients on other hosts: two network namespaces, each with an sshd. Speaks TAP.
+
+usage: hosts_test.py WEIR [SUBSTRING...]
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import processes
+from processes import WEIR, Skip, run_tests, test
+
+DEADLINE_S = 120
+PORT = 2222
+SERVER_IP, CLIENT_IP, NOBODY_IP = "10.79.0.1", "10.79.0.2", "10.79.0.77"
+SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+CONFIG = """\
+Port {port}
+HostKey {home}/host_key
+AuthorizedKeysFile {home}/authorized_keys
+PidFile none
+StrictModes no
+UsePAM no
+PermitRootLogin prohibit-password
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+MaxStartups 100
+LogLevel ERROR
+"""
+SSH_CONFIG = """\
+Host *
+  IdentityFile {home}/key
+  IdentitiesOnly yes
+  UserKnownHostsFile {home}/known_hosts
+  GlobalKnownHostsFile /dev/null
+"""
+EXPERIMENT = {
+    "schema": "weir.experiment/1",
+    "name": "apart",
+    "fixed": {"stack": "epoll@network", "connections": 4, "request_bytes": 32, "depth": 4},
+    "runs": 1,
+    "warmup": "200ms",
+    "duration": "1s",
+}
+
+
+def run(*argv, **options):
+    return subprocess.run(argv, capture_output=True, text=True, timeout=DEADLINE_S, check=True, **options)
+
+
+def wait_for(condition, what):
+    end = time.monotonic() + DEADLINE_S
+    while not condition():
+        assert time.monotonic() < end, f"{what}: nothing happened in time"
+        time.sleep(0.05)
+
+
+class World:
+    """Two namespaces joined by a veth pair, an sshd in each, and a key that opens both."""
+
+    def __init__(self):
+        self.home = tempfile.mkdtemp(prefix="weir-hosts-test-")
+        self.server_net, self.client_net = f"weir-hosts-{os.getpid()}-s", f"weir-hosts-{os.getpid()}-c"
+        self.daemons = {}
+        self.privsep = None
+        atexit.register(self.close)
+        self.make_keys()
+        self.join()
+        for net in (self.server_net, self.client_net):
+            self.serve(net)
+
+    def make_keys(self):
+        for name in ("key", "host_key"):
+            run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", f"{self.home}/{name}")
+        shutil.copy(f"{self.home}/key.pub", f"{self.home}/authorized_keys")
+        with open(f"{self.home}/host_key.pub", encoding="utf-8") as file:
+            key = " ".join(file.read().split()[:2])
+        with open(f"{self.home}/known_hosts", "w", encoding="utf-8") as file:
+            file.writelines(f"[{ip}]:{PORT} {key}\n" for ip in (SERVER_IP, CLIENT_IP))
+        for name, text in (("sshd_config", CONFIG), ("ssh_config", SSH_CONFIG)):
+            with open(f"{self.home}/{name}", "w", encoding="utf-8") as file:
+                file.write(text.format(home=self.home, port=PORT))
+        if not os.path.isdir("/run/sshd"):  # sshd wants it, and its service makes it
+            os.mkdir("/run/sshd", 0o755)
+            self.privsep = "/run/sshd"
+
+    def join(self):
+        ends = {self.server_net: (f"whs{os.getpid()}", SERVER_IP), self.client_net: (f"whc{os.getpid()}", CLIENT_IP)}
+        try:
+            for net in ends:
+                run("ip", "netns", "add", net)
+        except subprocess.CalledProcessError as error:
+            raise Skip(f"no network namespace can be made: {error.stderr.strip()}") from None
+        names = [name for name, _ in ends.values()]
+        run("ip", "link", "add", names[0], "type", "veth", "peer", "name", names[1])
+        for net, (name, ip) in ends.items():
+            run("ip", "link", "set", name, "netns", net)
+            run("ip", "-n", net, "address", "add", f"{ip}/24", "dev", name)
+            run("ip", "-n", net, "link", "set", name, "up")
+            run("ip", "-n", net, "link", "set", "lo", "up")
+
+    def serve(self, net):
+        """Starts the sshd of a namespace and waits until it listens."""
+        log = open(f"{self.home}/{net}.log", "ab")  # closed with the process that tests
+        self.daemons[net] = subprocess.Popen(
+            ["ip", "netns", "exec", net, SSHD, "-D", "-e", "-f", f"{self.home}/sshd_config"],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        wait_for(lambda: f":{PORT} " in run("ip", "netns", "exec", net, "ss", "-Hltn").stdout, "sshd")
+
+    def pids(self, net):
+        """Of the namespace, but for its sshd itself."""
+        daemon = self.daemons.get(net)
+        listed = run("ip", "netns", "pids", net).stdout.split()
+        return [int(pid) for pid in listed if not daemon or int(pid) != daemon.pid]
+
+    def stop(self, net):
+        """Ends a namespace's sshd, and with it every session."""
+        daemon = self.daemons.pop(net, None)
+        if daemon:
+            daemon.kill()
+            daemon.wait()
+        for pid in self.pids(net):
+            if "sshd" in command_of(pid):
+                kill(pid)
+
+    def close(self):
+        for net in (self.server_net, self.client_net):
+            with contextlib.suppress(subprocess.SubprocessError):
+                self.stop(net)
+                run("ip", "netns", "delete", net)
+        shutil.rmtree(self.home, ignore_errors=True)
+        if self.privsep:
+            with contextlib.suppress(OSError):
+                os.rmdir(self.privsep)
+
+
+def command_of(pid):
+    with contextlib.suppress(OSError), open(f"/proc/{pid}/cmdline", encoding="utf-8") as file:
+        return file.read().replace("\0", " ")
+    return ""
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+        return int(file.read().rsplit(")", 1)[1].split()[1])
+
+
+def kill(pid, number=signal.SIGKILL):
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, number)
+
+
+THE_WORLD = []
+
+
+def world():
+    """The same for all tests; what cannot be had is a reason to skip."""
+    if os.geteuid() != 0:
+        raise Skip("namespaces and sshd need root")
+    for name in ("ssh", "ssh-keygen", "ip", "ss"):
+        if not shutil.which(name):
+            raise Skip(f"{name} is not installed")
+    if not SSHD:
+        raise Skip("sshd is not installed: apt-get install openssh-server")
+    if not THE_WORLD:
+        THE_WORLD.append(World())
+    return THE_WORLD[0]
+
+
+class Bench:
+    """A folder for one test, folders on both hosts in it, and `weir run` in the client's namespace."""
+
+    def __init__(self):
+        self.world = world()
+        self.folder = tempfile.mkdtemp(prefix="weir-hosts-bench-")
+        self.parents = {name: os.path.join(self.folder, name) for name in ("server", "client")}
+        for path in self.parents.values():
+            os.mkdir(path)
+        self.output = os.path.join(self.folder, "out")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def far(self, ip, role, **more):
+        return {"ssh": f"root@{ip}", "port": PORT, "config": f"{self.world.home}/ssh_config",
+                "folder": self.parents[role], **more}
+
+    def server(self, ip=SERVER_IP, **more):
+        return self.far(ip, "server", **{"address": SERVER_IP, "cpus": "0", **more})
+
+    def client(self, **more):
+        return self.far(CLIENT_IP, "client", **{"cpus": "1", **more})
+
+    def hosts(self, clients=2):
+        return {"server": self.server(), "clients": [self.client() for _ in range(clients)]}
+
+    def command(self, hosts, **changes):
+        experiment = {**EXPERIMENT, **changes, "hosts": hosts}
+        with open(os.path.join(self.folder, "experiment.json"), "w", encoding="utf-8") as file:
+            json.dump(experiment, file)
+        flags = ["--output", self.output, "--lock", os.path.join(self.folder, "lock"), "--no-report"]
+        return ["ip", "netns", "exec", self.world.client_net, WEIR, "run", self.folder, *flags]
+
+    def run(self, hosts, **changes):
+        return subprocess.run(self.command(hosts, **changes), capture_output=True, text=True, timeout=DEADLINE_S,
+                              check=False)
+
+    def start(self, hosts, **changes):
+        """Started; the caller waits for it."""
+        return subprocess.Popen(self.command(hosts, **changes), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True)
+
+    def sample_file(self, sample_id, name):
+        """A file of a sample in whatever directory is being made; "" if it is not there yet."""
+        for folder, _, names in os.walk(self.output):
+            if os.path.basename(name) in names and f"/samples/{sample_id}-" in folder + "/":
+                path = os.path.join(folder, os.path.basename(name))
+                if path.endswith(name):
+                    with open(path, encoding="utf-8") as file:
+                        return file.read()
+        return ""
+
+    def await_measuring(self, sample_id, log="client.log"):
+        wait_for(lambda: "phase measure\n" in self.sample_file(sample_id, log), f"the window of {sample_id}")
+
+    def left(self):
+        """Folders of runs on either host."""
+        return [os.path.join(path, name) for path in self.parents.values() for name in os.listdir(path)]
+
+    def await_nothing_left(self):
+        wait_for(lambda: not self.left(), f"{self.left()} to go")
+        for net in (self.world.server_net, self.world.client_net):
+            wait_for(lambda net=net: not self.world.pids(net),
+                     [command_of(pid) for pid in self.world.pids(net)])
+
+    def sessions(self, net, program_parent):
+        """The sshd sessions of a namespace under which an agent carries out a process."""
+        found = []
+        for pid in self.world.pids(net):
+            if not command_of(pid).startswith(f"{program_parent}/") or " agent run" not in command_of(pid):
+                continue
+            while "sshd" not in command_of(pid):
+                pid = parent_of(pid)
+            found.append(pid)
+        return found
+
+
+def path_of(outcome):
+    last = outcome.stdout.splitlines()[-1]
+    assert last.startswith("results: "), (outcome.stdout, outcome.stderr)
+    return last.removeprefix("results: ")
+
+
+def read_json(*path):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def results_in(path):
+    with open(os.path.join(path, "results.jsonl"), encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def folders_in(path):
+    samples = os.path.join(path, "samples")
+    return [os.path.join(samples, name) for name in sorted(os.listdir(samples))]
+
+
+@test("server and two clients on other hosts come to one valid result, and leave nothing there")
+def two_clients():
+    with Bench() as bench:
+        stale = os.path.join(bench.parents["server"], "weir-agent-dead-01234567")
+        os.mkdir(stale)
+        with open(f"{stale}/lock", "w", encoding="utf-8"):
+            pass
+        outcome = bench.run(bench.hosts())
+        assert outcome.returncode == 0, (outcome.stdout, outcome.stderr)
+        path = path_of(outcome)
+        (result,), (folder,) = results_in(path), folders_in(path)
+        assert result["valid"] and result["failed"] == 0, result
+        assert result["server"]["requests"] > 0 and result["server"]["window_s"] > 0.5, result["server"]
+        clients = [read_json(folder, "clients", str(n), "client.json") for n in (1, 2)]
+        merged = read_json(folder, "client.json")
+        assert [one["config"]["connections"] for one in clients] == [2, 2]
+        for which in ("service", "intended"):
+            parts = [one["latency_us"][which] for one in clients]
+            whole = merged["latency_us"][which]
+            assert whole["n"] == sum(one["n"] for one in parts) == sum(n for _, n in merged["histogram"][which])
+            assert whole["min"] == min(one["min"] for one in parts)
+            assert whole["max"] == max(one["max"] for one in parts)
+            assert min(one["p50"] for one in parts) <= whole["p50"] <= max(one["p50"] for one in parts)
+        assert result["completed"] == sum(one["completed"] for one in clients)
+        assert result["latency_us"]["service"] == merged["latency_us"]["service"]
+        assert 0.9 <= result["windows"]["common_share"] <= 1, result["windows"]
+        assert result["elapsed_s"] == result["windows"]["union_s"]
+        assert [one["completed"] for one in result["clients"]] == [one["completed"] for one in clients]
+        assert result["other_busy_cpus"] is None and "another host" in result["other_busy_cpus_reason"]
+        for name in ("warmup.log", "latency.hgrm", "server.log", "clients/2/metrics.jsonl", "clients/1/latency.hgrm"):
+            assert os.path.getsize(os.path.join(folder, name)) > 0, name
+        bench.await_nothing_left()
+
+
+@test("hosts.json says what each host is, that kernels agree, and how far clocks are apart")
+def stated_hosts():
+    with Bench() as bench:
+        outcome = bench.run({"server": bench.server(), "clients": [bench.client()]}, duration="300ms")
+        assert outcome.returncode == 0, (outcome.stdout, outcome.stderr)
+        path = path_of(outcome)
+        hosts, build = read_json(path, "hosts.json"), read_json(path, "host.json")
+        assert hosts["schema"] == "weir.hosts/1" and re.fullmatch("[0-9a-f]{64}", hosts["sha256"])
+        assert hosts["kernels_equal"] is True and hosts["differences"] == [], hosts
+        for one in (hosts["server"], *hosts["clients"]):
+            assert one["facts"]["kernel"] == build["kernel"] and one["program"] == "copied", one
+            assert abs(one["clock"]["offset_ms"]) <= one["clock"]["uncertainty_ms"], one["clock"]
+        assert results_in(path)[0]["hosts"]["server"] == f"server (root@{SERVER_IP})"
+        bench.await_nothing_left()
+
+
+@test("a server on another host is measured by a client on this one")
+def near_client():
+    with Bench() as bench:
+        outcome = bench.run({"server": bench.server()}, duration="300ms")
+        assert outcome.returncode == 0, (outcome.stdout, outcome.stderr)
+        (result,) = results_in(path_of(outcome))
+        assert result["valid"] and "clients" not in result
+        assert result["latency_us"]["service"]["n"] == result["completed"] > 0
+        bench.await_nothing_left()
+
+
+@test("a host lost in the measured window invalidates its sample alone, by name")
+def lost_client():
+    with Bench() as bench:
+        process = bench.start(bench.hosts(), runs=2, duration="3s")
+        bench.await_measuring("s0001", "clients/2/client.log")
+        sessions = bench.sessions(bench.world.client_net, bench.parents["client"])
+        assert len(sessions) == 2, sessions
+        kill(sessions[0])
+        stdout, stderr = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 3, (stdout, stderr)
+        first, second = results_in(stdout.splitlines()[-1].removeprefix("results: "))
+        assert not first["valid"] and second["valid"], (first, second)
+        assert any(re.match(rf"host client [12] \(root@{CLIENT_IP}\) lost in its phase `measure`", reason)
+                   for reason in first["invalid_reasons"]), first["invalid_reasons"]
+        assert first["completed"] is None and first["windows"] is None, first
+        bench.await_nothing_left()
+
+
+@test("a server's host lost in the window invalidates the sample, and is prepared anew for the next")
+def lost_server():
+    with Bench() as bench:
+        process = bench.start(bench.hosts(clients=1), runs=2, duration="2s")
+        bench.await_measuring("s0001")
+        bench.world.stop(bench.world.server_net)
+        bench.world.serve(bench.world.server_net)
+        stdout, stderr = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 3, (stdout, stderr)
+        first, second = results_in(stdout.splitlines()[-1].removeprefix("results: "))
+        assert second["valid"], second["invalid_reasons"]
+        assert f"host server (root@{SERVER_IP}) lost in the client's phase" in first["invalid_reasons"][0], first
+        bench.await_nothing_left()
+
+
+@test("a host that stays lost ends the run with the reason")
+def gone_server():
+    with Bench() as bench:
+        process = bench.start(bench.hosts(clients=1), runs=9, duration="2s")
+        bench.await_measuring("s0001")
+        bench.world.stop(bench.world.server_net)
+        try:
+            stdout, stderr = process.communicate(timeout=DEADLINE_S)
+        finally:
+            bench.world.serve(bench.world.server_net)
+        assert process.returncode == 4, (stdout, stderr)
+        assert f"host server (root@{SERVER_IP}) was lost in 3 samples in a row" in stderr, stderr
+        assert "after 3 of 9 samples" in stderr, stderr
+        assert all(name.endswith(".partial") for name in os.listdir(bench.output))
+        bench.await_nothing_left()
+
+
+@test("a server that is killed on another host is told from a lost host")
+def killed_server():
+    with Bench() as bench:
+        process = bench.start(bench.hosts(clients=1), duration="2s")
+        bench.await_measuring("s0001")
+        kill(json.loads(re.search(r"^ready (.*)$", bench.sample_file("s0001", "server.log"), re.M)[1])["pid"])
+        stdout, stderr = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 3, (stdout, stderr)
+        (result,) = results_in(stdout.splitlines()[-1].removeprefix("results: "))
+        assert result["invalid_reasons"][0].startswith("the server was killed by signal 9"), result["invalid_reasons"]
+        bench.await_nothing_left()
+
+
+@test("a killed runner leaves neither process nor folder on any host")
+def killed_runner():
+    with Bench() as bench:
+        process = bench.start(bench.hosts(), duration="30s")
+        bench.await_measuring("s0001", "clients/1/client.log")
+        assert len(bench.left()) == 3, bench.left()
+        process.kill()
+        process.communicate(timeout=DEADLINE_S)
+        bench.await_nothing_left()
+
+
+@test("an interrupt ends what runs on other hosts and keeps what there is as partial")
+def interrupted():
+    with Bench() as bench:
+        process = bench.start(bench.hosts(), duration="30s")
+        bench.await_measuring("s0001", "clients/1/client.log")
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=DEADLINE_S)
+        assert process.returncode == 130 and "interrupted by SIGINT" in stderr, (process.returncode, stderr)
+        assert [name.endswith(".partial") for name in os.listdir(bench.output)] == [True]
+        bench.await_nothing_left()
+
+
+@test("a program that is there is used if its digest is the runner's, else refused with both")
+def program_there():
+    with Bench() as bench:
+        same, other = os.path.join(bench.folder, "same"), os.path.join(bench.folder, "other")
+        for path in (same, other):
+            shutil.copy(WEIR, path)
+        with open(other, "ab") as file:
+            file.write(b"\0")
+        outcome = bench.run({"server": bench.server(weir=same)}, duration="300ms")
+        assert outcome.returncode == 0, (outcome.stdout, outcome.stderr)
+        hosts = read_json(path_of(outcome), "hosts.json")
+        assert hosts["server"]["program"] == "was there", hosts["server"]
+        outcome = bench.run({"server": bench.server(weir=other)}, duration="300ms")
+        assert outcome.returncode == 4 and hosts["sha256"][:16] in outcome.stderr, outcome.stderr
+        assert f"server (root@{SERVER_IP}): {other} there has the digest" in outcome.stderr, outcome.stderr
+        bench.await_nothing_left()
+
+
+@test("a program that cannot run there is refused with the libraries that it lacks")
+def lacking_libraries():
+    with Bench() as bench:
+        needed, renamed = b"libjansson.so.4", b"libjanssoN.so.4"
+        found = re.search(rf"{needed.decode()} => (\S+)", run("ldd", WEIR).stdout)
+        if not found:
+            raise Skip("this weir needs no libjansson.so.4")
+        weir = os.path.join(bench.folder, "weir")
+        for source, target in ((WEIR, weir), (found[1], os.path.join(bench.folder, renamed.decode()))):
+            with open(source, "rb") as ours, open(target, "wb") as copy:
+                copy.write(ours.read().replace(needed, renamed))
+            os.chmod(target, 0o755)
+        command = [weir if word == WEIR else word for word in bench.command(bench.hosts())]
+        outcome = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False,
+                                 env={**os.environ, "LD_LIBRARY_PATH": bench.folder})
+        assert outcome.returncode == 4, (outcome.stdout, outcome.stderr)
+        assert f"these libraries are missing: {renamed.decode()}; install there" in outcome.stderr, outcome.stderr
+        bench.await_nothing_left()
+
+
+@test("a host that cannot be reached is refused in bounded time, and nothing was run")
+def unreachable():
+    with Bench() as bench:
+        begin = time.monotonic()
+        outcome = bench.run({"server": bench.server(ip=NOBODY_IP)})
+        assert outcome.returncode == 4 and time.monotonic() - begin < 30, (outcome.stdout, outcome.stderr)
+        assert f"server (root@{NOBODY_IP}) cannot be reached: " in outcome.stderr, outcome.stderr
+        assert f"`ssh -o BatchMode=yes root@{NOBODY_IP} true`" in outcome.stderr, outcome.stderr
+        assert not os.path.exists(bench.output)
+
+
+@test("an address that is not the server's host's own is refused before anything runs")
+def foreign_address():
+    with Bench() as bench:
+        outcome = bench.run({"server": bench.server(address=NOBODY_IP)})
+        assert outcome.returncode == 4, (outcome.stdout, outcome.stderr)
+        assert f"a server cannot listen on {NOBODY_IP}:" in outcome.stderr, outcome.stderr
+        bench.await_nothing_left()
+
+
+@test("hosts without the network, and the network without hosts, are refused with the reason")
+def wrong_links():
+    with Bench() as bench:
+        fixed = {**EXPERIMENT["fixed"], "stack": "epoll@loopback"}
+        outcome = bench.run({"server": {"address": SERVER_IP}}, fixed=fixed)
+        assert outcome.returncode == 4 and "does not reach other hosts" in outcome.stderr, outcome.stderr
+        command = bench.command({"server": {"address": SERVER_IP}})
+        path = os.path.join(bench.folder, "experiment.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(EXPERIMENT, file)
+        outcome = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+        assert outcome.returncode == 4 and 'the experiment has no "hosts"' in outcome.stderr, outcome.stderr
+
+
+processes.DEADLINE_S = DEADLINE_S
+sys.exit(run_tests())
