@@ -305,11 +305,11 @@ static int dry_run(const struct conduct *conduct, const struct experiment *exper
 		code = judge_origin(&course, true, &problems);
 	if (code == 0 && problems.count == 0)
 		code = make_plan(&course, &course.ground, true, &course.plan, &problems);
-	if (!course.plan)
-		return conduct_refuse(conduct->program, &problems);
-	kept = find_kept(conduct);
-	plan_print(course.plan, kept, stdout);
-	json_decref(kept);
+	if (course.plan) {
+		kept = find_kept(conduct);
+		plan_print(course.plan, kept, stdout);
+		json_decref(kept);
+	}
 	plan_free(course.plan);
 	program_fini(&course.programs[0]);
 	return problems.count ? conduct_refuse(conduct->program, &problems) : EXIT_PASS;
