@@ -16,7 +16,6 @@ import sys
 import tempfile
 import time
 
-import processes
 from processes import WEIR, Skip, run_tests, test
 
 DEADLINE_S = 120
@@ -71,7 +70,6 @@ class World:
         self.home = tempfile.mkdtemp(prefix="weir-hosts-test-")
         self.server_net, self.client_net = f"weir-hosts-{os.getpid()}-s", f"weir-hosts-{os.getpid()}-c"
         self.daemons = {}
-        self.privsep = None
         atexit.register(self.close)
         self.make_keys()
         self.join()
@@ -89,9 +87,8 @@ class World:
         for name, text in (("sshd_config", CONFIG), ("ssh_config", SSH_CONFIG)):
             with open(f"{self.home}/{name}", "w", encoding="utf-8") as file:
                 file.write(text.format(home=self.home, port=PORT))
-        if not os.path.isdir("/run/sshd"):  # sshd wants it, and its service makes it
-            os.mkdir("/run/sshd", 0o755)
-            self.privsep = "/run/sshd"
+        # sshd wants it at every connection; it stays, for another run of these tests may need it now
+        os.makedirs("/run/sshd", mode=0o755, exist_ok=True)
 
     def join(self):
         ends = {self.server_net: (f"whs{os.getpid()}", SERVER_IP), self.client_net: (f"whc{os.getpid()}", CLIENT_IP)}
@@ -138,9 +135,6 @@ class World:
                 self.stop(net)
                 run("ip", "netns", "delete", net)
         shutil.rmtree(self.home, ignore_errors=True)
-        if self.privsep:
-            with contextlib.suppress(OSError):
-                os.rmdir(self.privsep)
 
 
 def command_of(pid):
@@ -497,5 +491,5 @@ def wrong_links():
         assert outcome.returncode == 4 and 'the experiment has no "hosts"' in outcome.stderr, outcome.stderr
 
 
-processes.DEADLINE_S = DEADLINE_S
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a test cut short takes its namespaces down
 sys.exit(run_tests())
