@@ -3,6 +3,7 @@
 #include "apps/common/json.h"
 #include "apps/run/ask.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,15 +138,16 @@ static void note_mismatch(struct check *check, const json_t *request, const json
 	print_request(request, text, sizeof(text));
 	if (first == other)
 		snprintf(check->mismatch, sizeof(check->mismatch),
-			 "%s answers %s wrongly (SHA-256 %s): %s",
-			 json_string_value(json_object_get(other, "variant")), text, digest,
-			 wrong ? wrong : "");
+			 "the answers of %.120s (SHA-256 %s) are wrong: %.100s; asked for: %s",
+			 json_string_value(json_object_get(other, "variant")), digest,
+			 wrong ? wrong : "", text);
 	else
 		snprintf(check->mismatch, sizeof(check->mismatch),
-			 "%s and %s do not answer %s with the same bytes: SHA-256 %s and %s",
+			 "the answers of %.120s (SHA-256 %s) and %.120s (SHA-256 %s) differ; asked "
+			 "for: %s",
 			 json_string_value(json_object_get(first, "variant")),
-			 json_string_value(json_object_get(other, "variant")), text,
-			 json_string_value(json_object_get(first, "digest")), digest);
+			 json_string_value(json_object_get(first, "digest")),
+			 json_string_value(json_object_get(other, "variant")), digest, text);
 }
 
 /* Whether all of a group that gave a digest gave the same, and right answers. */
@@ -250,6 +252,24 @@ int parity_check(const struct plan *plan, struct directory *directory, struct in
 	else
 		*parity_out = check_to_json(&check, groups);
 	return code;
+}
+
+int parity_keep(const struct plan *plan, struct directory *directory, struct interrupt *interrupt,
+		bool after, json_t *parity)
+{
+	const char *when = after ? "after" : "before", *mismatch;
+	json_t *found = NULL;
+	int code = parity_check(plan, directory, interrupt, when, &found);
+
+	if (code < 0)
+		return code;
+	json_object_set_new(parity, when, found);
+	code = directory_write_json(directory, "parity.json", parity);
+	mismatch = parity_mismatch(found);
+	if (code < 0 || after || !mismatch)
+		return code;
+	directory->failed = tp_fail(&directory->error, -EBADMSG, "%s", mismatch);
+	return directory->failed;
 }
 
 const char *parity_mismatch(const json_t *parity)

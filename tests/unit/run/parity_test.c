@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -83,7 +84,8 @@ static void servers_that_answer_differently_are_named_with_their_digests(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(one);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(other);
 	CU_ASSERT_STRING_NOT_EQUAL(one, other);
-	CU_ASSERT(strncmp(text, "immediate and coalesce do not answer ", 37) == 0);
+	CU_ASSERT(strncmp(text, "the answers of immediate (SHA-256 ", 34) == 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, ") and coalesce (SHA-256 "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, one));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, other));
 	json_decref(parity);
@@ -140,6 +142,34 @@ static void an_interrupt_ends_it_and_leaves_nothing_running(void)
 	rig_close(&rig);
 }
 
+static void a_mismatch_is_refused_before_and_told_after(void)
+{
+	json_t *parity = json_object(), *kept;
+	struct rig rig;
+	char *text;
+
+	if (!rig_open(&rig, "\"delivery\": [\"immediate\", \"coalesce\"]")) {
+		json_decref(parity);
+		return;
+	}
+	CU_ASSERT_EQUAL(parity_keep(rig.plan, &rig.directory, &rig.interrupt, false, parity), 0);
+	CU_ASSERT_PTR_NULL(parity_mismatch(json_object_get(parity, "before")));
+	rig_serve_by(&rig, 1, other_size);
+	CU_ASSERT_EQUAL(parity_keep(rig.plan, &rig.directory, &rig.interrupt, true, parity), 0);
+	CU_ASSERT_PTR_NOT_NULL(parity_mismatch(json_object_get(parity, "after")));
+	text = rig_read(&rig, "parity.json");
+	kept = json_loads(text, 0, NULL);
+	CU_ASSERT(json_equal(kept, parity));
+	CU_ASSERT_EQUAL(parity_keep(rig.plan, &rig.directory, &rig.interrupt, false, parity),
+			-EBADMSG);
+	CU_ASSERT_EQUAL(rig.directory.failed, -EBADMSG);
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.directory.error.text, ") and coalesce (SHA-256 "));
+	json_decref(kept);
+	free(text);
+	json_decref(parity);
+	rig_close(&rig);
+}
+
 static const struct suite_test tests[] = {
 	{"each distinct server is asked once a request",
 	 each_distinct_server_is_asked_once_a_request},
@@ -149,6 +179,8 @@ static const struct suite_test tests[] = {
 	 servers_that_are_wrong_alike_are_refused_too},
 	{"a server that cannot be asked is no mismatch",
 	 a_server_that_cannot_be_asked_is_not_a_mismatch},
+	{"a mismatch is refused before the samples and told after them",
+	 a_mismatch_is_refused_before_and_told_after},
 	{"an interrupt ends it and leaves nothing running",
 	 an_interrupt_ends_it_and_leaves_nothing_running},
 };
