@@ -19,36 +19,20 @@ static bool has_servers_to_compare(const struct plan *plan)
 	return plan->cell_count > 1;
 }
 
-/* Asks all servers and enters what they answered under `when`. */
-static int compare_servers(struct bracket *bracket, const char *when)
+/* Asks all servers, unless there is nothing to compare. */
+static int compare_servers(struct bracket *bracket, bool after)
 {
-	json_t *found;
-	int code;
-
 	if (!has_servers_to_compare(bracket->plan))
 		return 0;
-	if (bracket->far) {
-		json_set_unknown(bracket->parity, when, "servers on other hosts are not asked");
-		return directory_write_json(bracket->directory, "parity.json", bracket->parity);
-	}
-	code = parity_check(bracket->plan, bracket->directory, bracket->interrupt, when, &found);
-	if (code < 0)
-		return code;
-	json_object_set_new(bracket->parity, when, found);
-	return directory_write_json(bracket->directory, "parity.json", bracket->parity);
-}
-
-static const char *mismatch(const struct bracket *bracket, const char *when)
-{
-	return parity_mismatch(json_object_get(bracket->parity, when));
+	return parity_keep(bracket->plan, bracket->directory, bracket->interrupt, after,
+			   bracket->parity);
 }
 
 int bracket_begin(struct bracket *bracket)
 {
 	json_t *facts;
-	int code;
 
-	bracket->parity = json_pack("{ss}", "schema", "weir.parity/1");
+	bracket->parity = json_object();
 	bracket->autogroup = json_object();
 	autogroup_raise(bracket->autogroup);
 	facts = host_facts();
@@ -56,12 +40,7 @@ int bracket_begin(struct bracket *bracket)
 	directory_write_json(bracket->directory, bracket->resumes ? "host-resumed.json" : host_name,
 			     facts);
 	json_decref(facts);
-	code = compare_servers(bracket, "before");
-	if (code == 0 && mismatch(bracket, "before"))
-		code = directory_refuse(bracket->directory, -EBADE,
-					"the servers answer the same request differently: %s",
-					mismatch(bracket, "before"));
-	return code;
+	return compare_servers(bracket, false);
 }
 
 /* A warning for each fact that changed and matters. */
@@ -108,16 +87,18 @@ static void compare_host(const struct bracket *bracket, const char *program)
 
 int bracket_end(struct bracket *bracket, const char *program)
 {
-	int code = compare_servers(bracket, "after");
+	int code = compare_servers(bracket, true);
+	const char *mismatch;
 
 	if (code < 0)
 		return code;
-	bracket->differ = mismatch(bracket, "after") != NULL;
-	if (bracket->differ)
+	mismatch = parity_mismatch(json_object_get(bracket->parity, "after"));
+	bracket->differ = mismatch != NULL;
+	if (mismatch)
 		fprintf(stderr,
 			"%s: after the last sample the servers answer the same request "
 			"differently: %s\n",
-			program, mismatch(bracket, "after"));
+			program, mismatch);
 	compare_host(bracket, program);
 	return bracket->directory->failed;
 }

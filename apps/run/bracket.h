@@ -27,8 +27,8 @@ struct bracket {
 
 /*
  * Writes host.json (host-resumed.json beside one that is there), and parity.json if there are servers to compare. 0; -EINTR; or the directory's
- * failure, which -EBADE with both digests is where servers answer differently: they do different
- * work, and which is faster would mean nothing.
+ * failure, also where servers answer differently: they do different work, and which is faster would
+ * mean nothing.
  */
 int bracket_begin(struct bracket *bracket);
 

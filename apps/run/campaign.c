@@ -162,8 +162,7 @@ int campaign_run(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
 	bool resumes = campaign->origin && campaign->origin->resumes;
-	struct bracket bracket = {campaign->plan, directory, campaign->interrupt,
-				  campaign->hosts != NULL, resumes};
+	struct bracket bracket = {campaign->plan, directory, campaign->interrupt, resumes};
 	json_t *kept = NULL;
 	int code;
 

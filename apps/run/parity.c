@@ -268,8 +268,7 @@ int parity_keep(const struct plan *plan, struct directory *directory, struct int
 	mismatch = parity_mismatch(found);
 	if (code < 0 || after || !mismatch)
 		return code;
-	directory->failed = tp_fail(&directory->error, -EBADMSG, "%s", mismatch);
-	return directory->failed;
+	return directory_refuse(directory, -EBADMSG, "%s", mismatch);
 }
 
 const char *parity_mismatch(const json_t *parity)
