@@ -17,7 +17,6 @@ struct bracket {
 	const struct plan *plan;
 	struct directory *directory;
 	struct interrupt *interrupt;
-	bool far;     /* server and clients are on other hosts */
 	bool resumes; /* the directory has a host.json, which stays */
 	/* written by begin and close */
 	json_t *autogroup;

@@ -162,7 +162,10 @@ int campaign_run(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
 	bool resumes = campaign->origin && campaign->origin->resumes;
-	struct bracket bracket = {campaign->plan, directory, campaign->interrupt, resumes};
+	struct bracket bracket = {.plan = campaign->plan,
+				  .directory = directory,
+				  .interrupt = campaign->interrupt,
+				  .resumes = resumes};
 	json_t *kept = NULL;
 	int code;
 
