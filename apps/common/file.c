@@ -153,14 +153,35 @@ static int read_all(FILE *stream, size_t max_bytes, char **data_out, size_t *byt
 	return 0;
 }
 
+int file_open(const char *path)
+{
+	/* does not wait for the other end of a pipe */
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat about;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
+		return fd;
+	close(fd);
+	return -EINVAL;
+}
+
 int file_read(const char *path, size_t max_bytes, char **data_out, size_t *bytes_out,
 	      struct tp_error *error)
 {
-	FILE *stream = fopen(path, "re");
-	int rc;
+	int rc, fd = file_open(path);
+	FILE *stream;
 
-	if (!stream)
-		return fail(error, -errno, "read", path);
+	if (fd == -EINVAL)
+		return tp_fail(error, fd, "cannot read %.300s: it is no regular file", path);
+	if (fd < 0)
+		return fail(error, fd, "read", path);
+	stream = fdopen(fd, "r");
+	if (!stream) {
+		close(fd);
+		return fail(error, -ENOMEM, "read", path);
+	}
 	rc = read_all(stream, max_bytes, data_out, bytes_out);
 	fclose(stream);
 	if (rc == -EFBIG)

@@ -51,7 +51,13 @@ int file_rename(const char *from, const char *to, struct tp_error *error);
 int file_write(const char *path, const void *data, size_t bytes, struct tp_error *error);
 
 /*
- * Reads a whole file of at most `max_bytes`, ended by '\0' behind it; owned by the caller
+ * A regular file to read from, for fdopen or close; what is none could keep its reader waiting, or
+ * never end. The descriptor, or negative errno: -EINVAL if it is something else.
+ */
+int file_open(const char *path);
+
+/*
+ * Reads a whole regular file of at most `max_bytes`, ended by '\0' behind it; owned by the caller
  * (free). -EFBIG if larger.
  */
 int file_read(const char *path, size_t max_bytes, char **data_out, size_t *bytes_out,

@@ -1,5 +1,6 @@
 #include "apps/provenance/sha256.h"
 
+#include "apps/common/file.h"
 #include "dataplane/core/bytes.h"
 
 #include <errno.h>
@@ -102,14 +103,15 @@ void sha256_finish(struct sha256 *sha, char hex[SHA256_HEX_BYTES])
 
 int sha256_file(const char *path, uint64_t *bytes_out, char hex[SHA256_HEX_BYTES])
 {
-	FILE *file = fopen(path, "re");
+	int fd = file_open(path);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
 	uint8_t piece[16 * 1024];
 	struct sha256 sha;
 	size_t got;
 	int code;
 
 	if (!file)
-		return -errno;
+		return fd < 0 ? fd : -ENOMEM;
 	sha256_init(&sha);
 	while ((got = fread(piece, 1, sizeof(piece), file)) > 0)
 		sha256_update(&sha, piece, got);

@@ -25,7 +25,7 @@ void sha256_update(struct sha256 *sha, const void *data, size_t bytes);
 /* The digest in lower-case hexadecimal, ended by a NUL. */
 void sha256_finish(struct sha256 *sha, char hex[SHA256_HEX_BYTES]);
 
-/* The digest and the size of a whole file. 0, or negative errno. */
+/* The digest and the size of a whole regular file. 0, or negative errno (-EINVAL: it is none). */
 int sha256_file(const char *path, uint64_t *bytes_out, char hex[SHA256_HEX_BYTES]);
 
 #endif

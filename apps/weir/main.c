@@ -4,6 +4,7 @@
 #include "dataplane/core/nearest.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -144,8 +145,24 @@ static int judge_output(int status)
 	return status == EXIT_PASS ? EXIT_USAGE : status;
 }
 
+/*
+ * Takes the places of input, output and errors where they are closed: the next file that is opened
+ * would come to stand there, and get what is printed.
+ */
+static void fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	fill_standard_files();
 	/* Those whom we start know us as /proc/self/exe, and the kernel would call us `exe`. */
 	prctl(PR_SET_NAME, "weir");
 	/* A file at its size limit and a reader that went away are errors that write returns. */

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import resource
+import shlex
 import shutil
 import signal
 import socket
@@ -240,6 +241,17 @@ def one_output(bench):
     assert len(set(paths)) == 2 and sorted(map(os.path.basename, paths)) == bench.made()
     for path in paths:
         check_hashes(path)
+
+
+@case("a run whose output is closed writes into no file of its own")
+def closed_output(bench):
+    folder = bench.experiment(factors=ONE_CELL)
+    command = " ".join(map(shlex.quote, [WEIR, *bench.arguments(folder)])) + " >&- 2>&-"
+    assert subprocess.run(["sh", "-c", command], timeout=DEADLINE_S, check=False).returncode in (0, 4)
+    with open(os.path.join(bench.folder, "lock"), encoding="utf-8") as lock:
+        assert re.fullmatch(r"pid \d+, .*\n", lock.read())
+    path, = bench.made()
+    check_hashes(os.path.join(bench.output, path))
 
 
 @case("a host on which others work is stamped, or refused naming who")

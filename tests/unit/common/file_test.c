@@ -174,6 +174,21 @@ static void test_read_bound(void)
 	leave_folder();
 }
 
+/* A pipe to which nobody writes would keep its reader for ever. */
+static void test_read_of_pipe(void)
+{
+	struct tp_error error;
+	size_t bytes;
+	char *data;
+
+	enter_folder();
+	CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0600), 0);
+	CU_ASSERT_EQUAL(file_read(path, 10, &data, &bytes, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "no regular file"));
+	CU_ASSERT_EQUAL(file_open("/dev/zero"), -EINVAL);
+	leave_folder();
+}
+
 static void test_matches(void)
 {
 	char pattern[FILE_PATH_BYTES + 16];
@@ -196,6 +211,7 @@ static const struct suite_test tests[] = {
 	{"a folder that is not there is named", test_no_folder},
 	{"a device, a pipe or a link is refused and stays", test_no_regular_file},
 	{"a file larger than the bound is refused, one of its size is read", test_read_bound},
+	{"what is no regular file is not read, and keeps nobody waiting", test_read_of_pipe},
 	{"a pattern matches what is there and nothing else", test_matches},
 };
 
