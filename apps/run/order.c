@@ -50,12 +50,20 @@ int order_parse(const char *text, struct order *order_out, bool *seeded_out)
 	return 0;
 }
 
-static void rotate(unsigned runs, unsigned run, unsigned cells, unsigned *places_out)
+/*
+ * Groups begin further on, and within each the cells do: of two that are compared, each is first in
+ * every second run.
+ */
+static void rotate(unsigned runs, unsigned run, unsigned cells, unsigned group,
+		   unsigned *places_out)
 {
-	unsigned step = cells / runs ? cells / runs : 1;
+	unsigned groups = cells / group, step = groups / runs ? groups / runs : 1;
 
-	for (unsigned i = 0; i < cells; i++)
-		places_out[i] = (unsigned)((i + (uint64_t)run * step) % cells);
+	for (unsigned i = 0; i < cells; i++) {
+		unsigned which = (unsigned)((i / group + (uint64_t)run * step) % groups);
+
+		places_out[i] = which * group + (i + run) % group;
+	}
 }
 
 static void reverse(unsigned cells, unsigned *places)
@@ -123,11 +131,11 @@ static void shuffle(uint64_t seed, unsigned run, unsigned cells, unsigned *place
 }
 
 void order_make(const struct order *order, unsigned runs, unsigned run, unsigned cells,
-		unsigned *places_out)
+		unsigned group, unsigned *places_out)
 {
 	switch (order->kind) {
 	case ORDER_ROTATE:
-		rotate(runs, run, cells, places_out);
+		rotate(runs, run, cells, group, places_out);
 		break;
 	case ORDER_ABBA:
 		abba(run, cells, places_out);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 enum order_kind {
-	ORDER_ROTATE,	/* each run begins further on in the list of cells */
+	ORDER_ROTATE,	/* each run begins further on in the list, and with another variant */
 	ORDER_ABBA,	/* blocks of four runs: forward, backward, backward, forward */
 	ORDER_BALANCED, /* each cell in each place, and behind each other one, equally often */
 	ORDER_RANDOM,	/* each run has its own order, drawn from the seed */
@@ -39,10 +39,11 @@ int order_parse(const char *text, struct order *order_out, bool *seeded_out);
 
 /*
  * The order of the run numbered `run` (from 0) of `runs` with `cells` cells: the cell at each
- * place. `places_out` has room for all.
+ * place. `places_out` has room for all. The cells are a list of groups of `group` cells that are
+ * compared with each other, 1 if none are; `cells` is a multiple of it.
  */
 void order_make(const struct order *order, unsigned runs, unsigned run, unsigned cells,
-		unsigned *places_out);
+		unsigned group, unsigned *places_out);
 
 /* After how many runs every balance that the kind promises is reached; 1 for random orders. */
 unsigned order_period(enum order_kind kind, unsigned cells);

@@ -32,6 +32,17 @@ static void make_sample(struct plan *plan, unsigned run, const struct plan_cell 
 	sample->client_argv = argv_make_client(plan->experiment, sample, ground);
 }
 
+/* How many cells in a row differ by their variant alone; 1 where they do not stand so. */
+static unsigned compared_cells(const struct plan *plan)
+{
+	const struct experiment *experiment = plan->experiment;
+	const struct axis *variants = experiment_axis(experiment, AXIS_VARIANTS);
+
+	if (!variants || experiment->exclude_count || plan->cell_count % variants->count)
+		return 1;
+	return variants->count; /* for they are the axis that runs fastest */
+}
+
 static int make_samples(struct plan *plan, const struct plan_ground *ground)
 {
 	const struct experiment *experiment = plan->experiment;
@@ -43,7 +54,8 @@ static int make_samples(struct plan *plan, const struct plan_ground *ground)
 		return -ENOMEM;
 	}
 	for (unsigned run = 0; run < experiment->runs; run++) {
-		order_make(&experiment->order, experiment->runs, run, plan->cell_count, order);
+		order_make(&experiment->order, experiment->runs, run, plan->cell_count,
+			   compared_cells(plan), order);
 		for (unsigned i = 0; i < plan->cell_count; i++)
 			make_sample(plan, run, &plan->cells[order[i]], ground);
 	}

@@ -11,7 +11,7 @@ static void make(enum order_kind kind, uint64_t seed, unsigned runs, unsigned ru
 {
 	const struct order order = {.kind = kind, .seed = seed};
 
-	order_make(&order, runs, run, cells, places);
+	order_make(&order, runs, run, cells, 1, places);
 }
 
 static void expect(enum order_kind kind, unsigned runs, unsigned run, unsigned cells,
@@ -21,6 +21,30 @@ static void expect(enum order_kind kind, unsigned runs, unsigned run, unsigned c
 
 	make(kind, 1, runs, run, cells, got);
 	CU_ASSERT_EQUAL(memcmp(got, expected, cells * sizeof(*expected)), 0);
+}
+
+/* Two scenarios with two variants each: 0 and 1 are compared, and 2 and 3. */
+static void what_is_compared_takes_turns(void)
+{
+	static const unsigned expected[][4] = {
+		{0, 1, 2, 3}, {3, 2, 1, 0}, {0, 1, 2, 3}, {3, 2, 1, 0}};
+	const struct order order = {.kind = ORDER_ROTATE};
+	unsigned places[6], seen;
+
+	for (unsigned run = 0; run < 4; run++) {
+		order_make(&order, 4, run, 4, 2, places);
+		CU_ASSERT_EQUAL(memcmp(places, expected[run], sizeof(expected[run])), 0);
+	}
+	for (unsigned run = 0; run < 9; run++) {
+		order_make(&order, 9, run, 6, 3, places);
+		seen = 0;
+		for (unsigned i = 0; i < 6; i++)
+			seen |= 1u << places[i];
+		CU_ASSERT_EQUAL(seen, 0x3f);
+		for (unsigned i = 0; i < 6; i += 3) /* a group stays together */
+			CU_ASSERT_EQUAL(places[i] / 3, places[i + 2] / 3);
+		CU_ASSERT_EQUAL(places[0] % 3, run % 3);
+	}
 }
 
 static void every_run_has_every_cell_once(void)
@@ -172,6 +196,7 @@ static void reads_its_names(void)
 }
 
 static const struct suite_test tests[] = {
+	{"of cells that are compared, each is first in its turn", what_is_compared_takes_turns},
 	{"every run of every order has every cell once", every_run_has_every_cell_once},
 	{"each run begins further on in the list of cells", rotates_from_run_to_run},
 	{"in a rotation no cell is twice in one place", rotation_puts_a_cell_in_different_places},
