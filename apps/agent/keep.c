@@ -4,6 +4,7 @@
 #include "apps/common/exit.h"
 #include "apps/common/file.h"
 #include "apps/common/json.h"
+#include "apps/common/tree.h"
 #include "apps/provenance/host.h"
 #include "apps/provenance/sha256.h"
 #include "apps/provenance/topology.h"
@@ -159,7 +160,7 @@ static int hold(const char *folder)
 static void remove_whole(const char *folder)
 {
 	for (unsigned i = 0; i < REMOVE_TRIES; i++) {
-		agent_remove_folder(folder);
+		tree_remove(folder);
 		if (access(folder, F_OK) < 0)
 			return;
 		usleep(REMOVE_PAUSE_US);

@@ -1,5 +1,6 @@
 #include "apps/agent/agent.h"
 
+#include "apps/common/tree.h"
 #include "apps/run/environment.h"
 
 #include <errno.h>
@@ -77,7 +78,7 @@ static pid_t start(const struct request *request)
 	int code = chdir(request->folder) < 0 ? -errno : 0;
 
 	if (code == 0 && request->make)
-		code = agent_make_folders(request->make);
+		code = tree_make(request->make, 0700);
 	if (code < 0) {
 		fprintf(stderr, "weir agent: cannot work in %s: %s\n", request->folder,
 			strerror(-code));
