@@ -22,9 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Processes that still write while the folder is removed are about to be killed. */
-enum { REMOVE_TRIES = 50, REMOVE_PAUSE_US = 100 * 1000 };
-
 static void answer(json_t *object)
 {
 	json_print_line(stdout, "", object);
@@ -156,17 +153,6 @@ static int hold(const char *folder)
 	return -1;
 }
 
-/* A process of the run that is just being killed may put another file in. */
-static void remove_whole(const char *folder)
-{
-	for (unsigned i = 0; i < REMOVE_TRIES; i++) {
-		tree_remove(folder);
-		if (access(folder, F_OK) < 0)
-			return;
-		usleep(REMOVE_PAUSE_US);
-	}
-}
-
 int agent_keep(const char *folder)
 {
 	struct agent_lines *lines = calloc(1, sizeof(*lines));
@@ -182,7 +168,7 @@ int agent_keep(const char *folder)
 	agent_sweep(folder);
 	while (agent_next_line(lines, -1, AGENT_KEEP_SILENCE_NS, &line) > 0)
 		respond(line);
-	remove_whole(folder);
+	tree_remove_busy(folder);
 	close(lock);
 	free(lines);
 	return EXIT_PASS;

@@ -3,9 +3,15 @@
 #include <errno.h>
 #include <fts.h>
 #include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum {
+	REMOVE_TRIES = 50,
+	REMOVE_WAIT_MS = 100,
+};
 
 static int make_one(const char *path, mode_t mode)
 {
@@ -69,5 +75,16 @@ int tree_remove(const char *path)
 		code = code ? code : failed;
 	}
 	fts_close(walk);
+	return code;
+}
+
+int tree_remove_busy(const char *path)
+{
+	int code = tree_remove(path);
+
+	for (unsigned tries = 1; code == -ENOTEMPTY && tries < REMOVE_TRIES; tries++) {
+		poll(NULL, 0, REMOVE_WAIT_MS);
+		code = tree_remove(path);
+	}
 	return code;
 }

@@ -18,4 +18,10 @@ int tree_make(const char *path, mode_t mode);
  */
 int tree_remove(const char *path);
 
+/*
+ * The same, tried again for up to 5 s as long as folders are not empty: a process that is just
+ * being killed may still put things in.
+ */
+int tree_remove_busy(const char *path);
+
 #endif

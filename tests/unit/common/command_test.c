@@ -228,7 +228,8 @@ static void work_ends_when_the_one_that_wanted_it_is_killed(void)
 static void work_in_groups_of_its_own_ends_too(void)
 {
 	/* the shell dies of the signal and leaves what is in another session and ignores it */
-	static const char script[] = "(trap '' TERM; exec setsid sleep 600) & echo going; wait";
+	static const char script[] =
+		"trap '' TERM; setsid sh -c 'echo going; sleep 600' & trap - TERM; wait";
 	struct killed killed;
 
 	start_and_kill(&killed, script);
