@@ -90,12 +90,6 @@ struct agent_lines {
  */
 int agent_next_line(struct agent_lines *lines, int also_fd, uint64_t silence_ns, char **line_out);
 
-/* Makes a folder and those above it, each for its owner alone. 0 or negative errno. */
-int agent_make_folders(const char *path);
-
-/* Removes a folder and all in it, following no links. */
-void agent_remove_folder(const char *path);
-
 /* Removes what runs left beside `folder` that nobody holds any more. */
 void agent_sweep(const char *folder);
 

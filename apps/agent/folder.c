@@ -1,9 +1,9 @@
 #include "apps/agent/agent.h"
 
+#include "apps/common/tree.h"
+
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,37 +11,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-enum { OPEN_FOLDERS = 16 };
-
-int agent_make_folders(const char *path)
-{
-	char copy[PATH_MAX];
-
-	if (snprintf(copy, sizeof(copy), "%s", path) >= (int)sizeof(copy))
-		return -ENAMETOOLONG;
-	for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		if (mkdir(copy, 0700) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(copy, 0700) < 0 && errno != EEXIST ? -errno : 0;
-}
-
-static int remove_entry(const char *path, const struct stat *about, int type, struct FTW *where)
-{
-	(void)about;
-	(void)type;
-	(void)where;
-	remove(path);
-	return 0;
-}
-
-void agent_remove_folder(const char *path)
-{
-	nftw(path, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
-}
 
 /* Whether an agent that lives holds the folder; one that is still being filled counts as held. */
 static bool is_held(const char *folder, const struct stat *about)
@@ -71,7 +40,7 @@ static void sweep_one(const char *parent, const char *name)
 		return;
 	if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
 	    !is_held(path, &about))
-		agent_remove_folder(path);
+		tree_remove(path);
 }
 
 void agent_sweep(const char *folder)

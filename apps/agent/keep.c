@@ -4,6 +4,7 @@
 #include "apps/common/exit.h"
 #include "apps/common/file.h"
 #include "apps/common/json.h"
+#include "apps/common/tree.h"
 #include "apps/provenance/host.h"
 #include "apps/provenance/sha256.h"
 #include "apps/provenance/topology.h"
@@ -20,9 +21,6 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Processes that still write while the folder is removed are about to be killed. */
-enum { REMOVE_TRIES = 50, REMOVE_PAUSE_US = 100 * 1000 };
 
 static void answer(json_t *object)
 {
@@ -155,17 +153,6 @@ static int hold(const char *folder)
 	return -1;
 }
 
-/* A process of the run that is just being killed may put another file in. */
-static void remove_whole(const char *folder)
-{
-	for (unsigned i = 0; i < REMOVE_TRIES; i++) {
-		agent_remove_folder(folder);
-		if (access(folder, F_OK) < 0)
-			return;
-		usleep(REMOVE_PAUSE_US);
-	}
-}
-
 int agent_keep(const char *folder)
 {
 	struct agent_lines *lines = calloc(1, sizeof(*lines));
@@ -181,7 +168,7 @@ int agent_keep(const char *folder)
 	agent_sweep(folder);
 	while (agent_next_line(lines, -1, AGENT_KEEP_SILENCE_NS, &line) > 0)
 		respond(line);
-	remove_whole(folder);
+	tree_remove_busy(folder);
 	close(lock);
 	free(lines);
 	return EXIT_PASS;

@@ -1,14 +1,14 @@
 #include "apps/agent/agent.h"
 
+#include "apps/common/spawn.h"
+#include "apps/common/tree.h"
 #include "apps/run/environment.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -54,16 +54,7 @@ static bool read_request(const char *line, struct request *request)
 /* Between fork and exec; the process dies if the agent does. */
 static _Noreturn void become(const struct request *request, pid_t parent)
 {
-	sigset_t none;
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+	spawn_settle(parent, &(struct spawn_ends){-1, -1, -1});
 	environment_become(request->env);
 	execv(request->program, request->argv);
 	dprintf(STDERR_FILENO, "cannot execute %s: %s\n", request->program, strerror(errno));
@@ -77,7 +68,7 @@ static pid_t start(const struct request *request)
 	int code = chdir(request->folder) < 0 ? -errno : 0;
 
 	if (code == 0 && request->make)
-		code = agent_make_folders(request->make);
+		code = tree_make(request->make, 0700);
 	if (code < 0) {
 		fprintf(stderr, "weir agent: cannot work in %s: %s\n", request->folder,
 			strerror(-code));

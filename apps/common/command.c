@@ -1,5 +1,7 @@
 #include "apps/common/command.h"
 
+#include "apps/common/spawn.h"
+#include "apps/common/warden.h"
 #include "dataplane/core/check.h"
 
 #include <assert.h>
@@ -14,18 +16,12 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 static_assert(COMMAND_INPUT_BYTES <= 4096, "a pipe holds the input while nobody reads it yet");
 
-enum { STOP_MS = 10 * 1000 }; /* how long one that is asked to end may take */
-
-/* What a program's standard streams are. */
-struct ends {
-	int in, out, err;
-	bool leads_group; /* of processes; no signal is blocked in it */
-};
+/* How long a warden may take that is asked to end its work. */
+enum { STOP_MS = WARDEN_GRACE_MS + 5 * 1000 };
 
 static void close_pair(const int fds[2])
 {
@@ -51,67 +47,37 @@ static int hold(const char *input)
 	return code;
 }
 
-/* Ends as the program did. */
-static _Noreturn void end_like(int status)
-{
-	_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
-}
-
 /*
- * Stays at the head of a group of processes, so that all of it ends if the one that wanted the work
- * is killed: the program alone might leave what it has started. Returns in a new process, which
- * becomes the program.
+ * Leaves a warden here and returns in a process below it. What asks the warden to end the work, the
+ * death of the parent among it, is blocked first, so that none is lost.
  */
-static void lead_group(int report)
+static void leave_warden(pid_t parent, int report)
 {
-	sigset_t awaited, none;
-	int got = 0, status = 0;
-	pid_t pid;
+	sigset_t blocked;
 
-	sigemptyset(&none);
-	sigemptyset(&awaited);
-	sigaddset(&awaited, SIGTERM);
-	sigaddset(&awaited, SIGCHLD);
-	sigprocmask(SIG_SETMASK, &awaited, NULL);
-	signal(SIGCHLD, SIG_DFL);
-	pid = fork();
-	if (pid == 0) {
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		return;
-	}
-	close(report);
-	signal(SIGINT, SIG_IGN); /* is for the program, whose end is awaited */
-	while (pid > 0 && waitpid(pid, &status, WNOHANG) == 0) {
-		sigwait(&awaited, &got);
-		if (got != SIGTERM)
-			continue;
-		signal(SIGTERM, SIG_IGN);
-		kill(0, SIGTERM);
-		sigtimedwait(&awaited, NULL, &(struct timespec){.tv_sec = STOP_MS / 1000});
-		kill(0, SIGKILL); /* itself as well */
-	}
-	if (pid < 0)
-		_exit(126);
-	end_like(status);
-}
-
-/* What the child does between fork and exec; tells the parent through `report` why it could not. */
-static _Noreturn void become(const struct command *command, const struct ends *ends, pid_t parent,
-			     int report)
-{
-	int code;
-
-	if (ends->leads_group)
-		setpgid(0, 0);
+	setpgid(0, 0);
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGCHLD);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
+	signal(SIGTERM, SIG_DFL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(127);
-	if (ends->leads_group)
-		lead_group(report);
-	signal(SIGPIPE, SIG_DFL);
-	dup2(ends->in, STDIN_FILENO);
-	dup2(ends->out, STDOUT_FILENO);
-	dup2(ends->err, STDERR_FILENO);
+	warden_stay(report);
+}
+
+/* What the child does between fork and exec; tells the parent through `report` why it could not. */
+static _Noreturn void become(const struct command *command, const struct spawn_ends *ends,
+			     bool watched, pid_t parent, int report)
+{
+	int code;
+
+	if (watched) {
+		leave_warden(parent, report);
+		parent = getppid();
+	}
+	spawn_settle(parent, ends);
 	if (!command->folder || chdir(command->folder) == 0)
 		execvpe(command->argv[0], (char *const *)command->argv,
 			command->env ? command->env : environ);
@@ -121,8 +87,8 @@ static _Noreturn void become(const struct command *command, const struct ends *e
 	_exit(127);
 }
 
-/* Starts it with these ends; its process id or a negative errno. */
-static pid_t start(const struct command *command, const struct ends *ends)
+/* Starts it with these ends, perhaps below a warden; the process id or a negative errno. */
+static pid_t start(const struct command *command, const struct spawn_ends *ends, bool watched)
 {
 	pid_t parent = getpid(), pid;
 	int report[2], code = 0;
@@ -131,7 +97,7 @@ static pid_t start(const struct command *command, const struct ends *ends)
 		return -errno;
 	pid = fork();
 	if (pid == 0)
-		become(command, ends, parent, report[1]);
+		become(command, ends, watched, parent, report[1]);
 	code = pid < 0 ? errno : 0;
 	close(report[1]);
 	/* ends without a word as soon as the program runs */
@@ -205,7 +171,7 @@ static int run_with(const struct command *command, int in, int out, char said[CO
 
 	if (pipe2(err, O_CLOEXEC) < 0)
 		return -errno;
-	pid = start(command, &(struct ends){in, out, err[1], false});
+	pid = start(command, &(struct spawn_ends){in, out, err[1]}, false);
 	if (pid < 0) {
 		close_pair(err);
 		return pid;
@@ -306,16 +272,16 @@ static bool ends_within(int pidfd, int stop_fd, int timeout_ms)
 	return fds[0].revents != 0;
 }
 
-/* Waits for the leader of a group; -EINTR if it had to be stopped. */
+/* Waits for a warden; -EINTR if it had to end the work. */
 static int attend(pid_t pid, int stop_fd, int *status_out)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), code = 0, awaited;
 
 	if (pidfd >= 0 && !ends_within(pidfd, stop_fd, -1)) {
 		code = -EINTR;
-		kill(-pid, SIGINT);
-		ends_within(pidfd, -1, STOP_MS);
-		kill(-pid, SIGKILL); /* it, or what it left; nobody else has its number yet */
+		kill(pid, SIGTERM);
+		if (!ends_within(pidfd, -1, STOP_MS))
+			kill(pid, SIGKILL);
 	}
 	awaited = await(pid, status_out);
 	if (pidfd >= 0)
@@ -332,7 +298,7 @@ int command_work(const struct command *command, const char *log_path, int stop_f
 
 	said_out[0] = '\0';
 	if (log >= 0 && in >= 0)
-		pid = start(command, &(struct ends){in, log, log, true});
+		pid = start(command, &(struct spawn_ends){in, log, log}, true);
 	code = pid < 0 ? pid : attend(pid, stop_fd, &status);
 	if (in >= 0)
 		close(in);

@@ -3,9 +3,9 @@
  *
  * For tools that do at setup what would take much code of our own, e.g. `ip`, git, a compiler.
  * There is no shell in between. What the program says on stderr is kept, so that an error can quote
- * it. It inherits the signal mask: where the caller has blocked the signals of ending, a Ctrl-C
- * does not break the program off in the middle of its work; command_work is for work that it may
- * break off. If this process dies, the program gets a SIGTERM.
+ * it. It leads a process group of its own with no signal blocked (spawn.h): a Ctrl-C does not break
+ * it off in the middle of its work, and if this process dies it is killed. command_work is for work
+ * that may be broken off.
  *
  * Plane: setup, main thread.
  */
@@ -48,9 +48,9 @@ int command_write(const struct command *command, const char *path,
 
 /*
  * Long work: all that it says goes to the end of the log, so that `said_out` only tells how it
- * ended. It runs in a process group of its own, all of which ends if this process dies. When
- * `stop_fd` becomes readable (-1: never) the group gets a SIGINT, and what of it is left when the
- * program has ended, or after 10 s, is killed: -EINTR. The descriptor is not read.
+ * ended. A warden (warden.h) is left with it: when `stop_fd` becomes readable (-1: never) or this
+ * process dies, the program and what it started get a SIGTERM and 10 s, and then whatever descends
+ * from it is killed, process groups of its own included. Then -EINTR. The descriptor is not read.
  */
 int command_work(const struct command *command, const char *log_path, int stop_fd,
 		 char said_out[COMMAND_SAID_BYTES]);

@@ -1,6 +1,7 @@
 #include "apps/run/child.h"
 
 #include "apps/agent/agent.h"
+#include "apps/common/spawn.h"
 #include "apps/run/environment.h"
 #include "dataplane/core/check.h"
 #include "dataplane/core/clock.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,18 +25,7 @@ enum { ARGUMENTS_MAX = 64 };
 static _Noreturn void become(const struct child_spec *spec, char *const *argv, int input,
 			     const int out[2], const int err[2], pid_t parent)
 {
-	sigset_t none;
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	dup2(input >= 0 ? input : open("/dev/null", O_RDONLY), STDIN_FILENO);
-	dup2(out[1], STDOUT_FILENO);
-	dup2(err[1], STDERR_FILENO);
+	spawn_settle(parent, &(struct spawn_ends){input, out[1], err[1]});
 	if (spec->env)
 		environment_become(spec->env);
 	if (chdir(spec->folder) == 0)

@@ -2,6 +2,7 @@
 
 #include "apps/common/file.h"
 #include "apps/common/json.h"
+#include "apps/common/tree.h"
 #include "apps/run/lock.h"
 #include "apps/run/manifest.h"
 
@@ -49,21 +50,6 @@ int directory_refuse(struct directory *directory, int code, const char *format, 
 	vsnprintf(error.text, sizeof(error.text), format, arguments);
 	va_end(arguments);
 	return note(directory, code, &error);
-}
-
-/* Makes a folder and those above it. */
-static int make_folders(const char *path)
-{
-	char copy[PATH_MAX];
-
-	snprintf(copy, sizeof(copy), "%s", path);
-	for (char *slash = copy + 1; (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		if (mkdir(copy, 0777) < 0 && errno != EEXIST)
-			return -errno;
-		*slash = '/';
-	}
-	return mkdir(copy, 0777) < 0 && errno != EEXIST ? -errno : 0;
 }
 
 /* The host's name, as far as it suits a file's. */
@@ -142,7 +128,7 @@ int directory_create(struct directory *directory, const char *parent, const char
 	gmtime_r(&started, &utc);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &utc);
 	host_name(host);
-	code = make_folders(parent);
+	code = tree_make(parent, 0777);
 	if (code == 0 && !realpath(parent, absolute))
 		code = -errno;
 	if (code == 0 && snprintf(plain, sizeof(plain), "%s/%s-%s-%s", absolute, stamp, name,
@@ -214,7 +200,7 @@ int directory_folder(struct directory *directory, const char *name)
 
 	if (directory->failed)
 		return directory->failed;
-	code = make_folders(directory_file(directory, name, path));
+	code = tree_make(directory_file(directory, name, path), 0777);
 	return code < 0 ? directory_fail(directory, code, name) : 0;
 }
 

@@ -2,6 +2,7 @@
 
 #include "apps/common/claim.h"
 #include "apps/common/port.h"
+#include "apps/common/tree.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -103,6 +104,6 @@ void ground_pretend(struct ground *ground, const char *run_id, uint16_t port)
 
 void ground_give_back(const struct ground *ground)
 {
-	leftover_remove_folder(ground->folder);
+	tree_remove(ground->folder);
 	close(ground->claim);
 }

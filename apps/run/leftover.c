@@ -2,11 +2,11 @@
 
 #include "apps/common/claim.h"
 #include "apps/common/device.h"
+#include "apps/common/tree.h"
 #include "apps/common/veth.h"
 
 #include <ctype.h>
 #include <dirent.h>
-#include <fts.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,22 +24,6 @@ const char *leftover_folder(const char *run_id, char *path, size_t path_bytes)
 {
 	snprintf(path, path_bytes, "%s/%s%s", parent, prefix, run_id);
 	return path;
-}
-
-void leftover_remove_folder(const char *path)
-{
-	char *const roots[] = {(char *)path, NULL};
-	FTS *walk = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	FTSENT *entry;
-
-	while (walk && (entry = fts_read(walk))) {
-		if (entry->fts_info == FTS_DP)
-			rmdir(entry->fts_accpath);
-		else if (entry->fts_info != FTS_D)
-			unlink(entry->fts_accpath);
-	}
-	if (walk)
-		fts_close(walk);
 }
 
 /* Whether `text` begins with a run id. */
@@ -141,7 +125,7 @@ static void remove_folder_of_dead(const char *path)
 	claim = claim_take(path, leftover_claim, &ignored);
 	if (claim < 0)
 		return;
-	leftover_remove_folder(path);
+	tree_remove(path);
 	close(claim);
 }
 

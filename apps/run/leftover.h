@@ -39,7 +39,4 @@ unsigned leftover_list(struct leftover list_out[LEFTOVER_MAX]);
  */
 unsigned leftover_remove(struct leftover list_out[LEFTOVER_MAX]);
 
-/* Removes a folder with everything in it, without following links; harmless if there is none. */
-void leftover_remove_folder(const char *path);
-
 #endif

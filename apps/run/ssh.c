@@ -1,5 +1,6 @@
 #include "apps/run/ssh.h"
 
+#include "apps/common/spawn.h"
 #include "dataplane/core/clock.h"
 
 #include <errno.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,18 +55,7 @@ void ssh_argv_make(const struct ssh_target *target, const char *command, struct 
 /* Between fork and exec. */
 static _Noreturn void become(char *const *argv, int in, int out, int err, pid_t parent)
 {
-	sigset_t none;
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(SSH_FAILED);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	dup2(in, STDIN_FILENO);
-	dup2(out, STDOUT_FILENO);
-	dup2(err, STDERR_FILENO);
+	spawn_settle(parent, &(struct spawn_ends){in, out, err});
 	execvp(argv[0], argv);
 	dprintf(STDERR_FILENO, "cannot start ssh: %s; apt-get install openssh-client\n",
 		strerror(errno));

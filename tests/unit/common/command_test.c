@@ -1,16 +1,20 @@
 #include "apps/common/command.h"
+#include "apps/common/tree.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { SOON_MS = 30 * 1000 };
 
 static int run(const char *script, const char *input, char said[COMMAND_SAID_BYTES])
 {
@@ -161,27 +165,144 @@ static void work_that_is_to_stop_ends_with_all_it_started(void)
 	rmdir(path);
 }
 
-static void work_ends_when_the_one_that_wanted_it_is_killed(void)
+/* Reads what comes within the time that even a slow host takes; the bytes, 0 at the end. */
+static ssize_t read_soon(int fd, char *text, size_t room)
 {
-	struct command command = {.argv = SCRIPT(lasting)};
-	char path[] = "/tmp/weir-command-XXXXXX", said[COMMAND_SAID_BYTES], log[64], text[64];
-	pid_t pid;
-	int fifo;
+	struct pollfd wanted = {.fd = fd, .events = POLLIN};
 
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(path));
-	snprintf(log, sizeof(log), "%s/log", path);
-	CU_ASSERT_EQUAL_FATAL(mkfifo(log, 0600), 0);
+	return poll(&wanted, 1, SOON_MS) == 1 ? read(fd, text, room - 1) : -1;
+}
+
+/* Whether all of its writers are gone soon. */
+static bool ends_soon(int fd)
+{
+	char text[64];
+	ssize_t got;
+
+	while ((got = read_soon(fd, text, sizeof(text))) > 0)
+		;
+	return got == 0;
+}
+
+/* Work in a process of its own, which is killed once the work has begun. */
+struct killed {
+	char folder[32], log[64];
+	int fifo; /* the log's reading end */
+};
+
+static void start_and_kill(struct killed *killed, const char *script)
+{
+	struct command command = {.argv = SCRIPT(script)};
+	char said[COMMAND_SAID_BYTES], text[64];
+	pid_t pid;
+
+	strcpy(killed->folder, "/tmp/weir-command-XXXXXX");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(killed->folder));
+	snprintf(killed->log, sizeof(killed->log), "%s/log", killed->folder);
+	CU_ASSERT_EQUAL_FATAL(mkfifo(killed->log, 0600), 0);
+	command.folder = killed->folder;
 	pid = fork();
 	if (pid == 0)
-		_exit(command_work(&command, log, -1, said) != 0);
-	fifo = open(log, O_RDONLY | O_CLOEXEC);
-	CU_ASSERT(read(fifo, text, sizeof(text)) > 0);
+		_exit(command_work(&command, killed->log, -1, said) != 0);
+	killed->fifo = open(killed->log, O_RDONLY | O_CLOEXEC);
+	CU_ASSERT(read_soon(killed->fifo, text, sizeof(text)) > 0);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	CU_ASSERT_EQUAL(read(fifo, text, sizeof(text)), 0);
-	close(fifo);
-	unlink(log);
-	rmdir(path);
+}
+
+static void forget(struct killed *killed)
+{
+	close(killed->fifo);
+	tree_remove(killed->folder);
+}
+
+static void work_ends_when_the_one_that_wanted_it_is_killed(void)
+{
+	struct killed killed;
+
+	start_and_kill(&killed, lasting);
+	CU_ASSERT(ends_soon(killed.fifo));
+	forget(&killed);
+}
+
+static void work_in_groups_of_its_own_ends_too(void)
+{
+	/* the shell dies of the signal and leaves what is in another session and ignores it */
+	static const char script[] =
+		"trap '' TERM; setsid sh -c 'echo going; sleep 600' & trap - TERM; wait";
+	struct killed killed;
+
+	start_and_kill(&killed, script);
+	CU_ASSERT(ends_soon(killed.fifo));
+	forget(&killed);
+}
+
+static void work_may_pass_on_that_it_is_to_end(void)
+{
+	static const char script[] =
+		"mkfifo leave; trap 'echo asked; read line <leave; echo tidied; exit' TERM\n"
+		"echo going; while :; do sleep 600 & wait; done";
+	struct killed killed;
+	char text[64] = "", leave[64];
+	int fd;
+
+	start_and_kill(&killed, script);
+	snprintf(leave, sizeof(leave), "%s/leave", killed.folder);
+	fd = open(leave, O_RDWR | O_CLOEXEC);
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL(read_soon(killed.fifo, text, sizeof(text)), 6);
+	CU_ASSERT_EQUAL(memcmp(text, "asked\n", 6), 0);
+	CU_ASSERT_EQUAL(write(fd, "go\n", 3), 3);
+	CU_ASSERT_EQUAL(read_soon(killed.fifo, text, sizeof(text)), 7);
+	CU_ASSERT_EQUAL(memcmp(text, "tidied\n", 7), 0);
+	CU_ASSERT(ends_soon(killed.fifo));
+	close(fd);
+	forget(&killed);
+}
+
+static void a_short_program_dies_with_the_one_that_wanted_it(void)
+{
+	/* the caller has the signals of ending blocked, as the runner has */
+	int fds[2];
+	char text[8], script[64], said[COMMAND_SAID_BYTES];
+	sigset_t ending;
+	pid_t pid;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(fds), 0);
+	snprintf(script, sizeof(script), "echo going >&%d; exec sleep 600", fds[1]);
+	pid = fork();
+	if (pid == 0) {
+		close(fds[0]);
+		sigemptyset(&ending);
+		sigaddset(&ending, SIGTERM);
+		sigaddset(&ending, SIGINT);
+		sigprocmask(SIG_BLOCK, &ending, NULL);
+		_exit(run(script, "", said) != 0);
+	}
+	close(fds[1]);
+	CU_ASSERT(read_soon(fds[0], text, sizeof(text)) > 0);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CU_ASSERT(ends_soon(fds[0]));
+	close(fds[0]);
+}
+
+static void a_program_has_no_signal_blocked_and_a_group_of_its_own(void)
+{
+	struct command command = {
+		.argv = SCRIPT("grep SigBlk /proc/self/status; ps -o pgid= -p $$")};
+	char said[COMMAND_SAID_BYTES], output[128], blocked[32];
+	sigset_t ending, before;
+	int group = 0;
+
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ending, &before);
+	CU_ASSERT_EQUAL(command_read(&command, output, sizeof(output), said), 0);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	CU_ASSERT_EQUAL(sscanf(output, "SigBlk: %31s %d", blocked, &group), 2);
+	CU_ASSERT_STRING_EQUAL(blocked, "0000000000000000");
+	CU_ASSERT_NOT_EQUAL(group, getpgrp());
 }
 
 static const struct suite_test tests[] = {
@@ -199,6 +320,12 @@ static const struct suite_test tests[] = {
 	 work_that_is_to_stop_ends_with_all_it_started},
 	{"work ends when the one that wanted it is killed",
 	 work_ends_when_the_one_that_wanted_it_is_killed},
+	{"so does what of it is in process groups of its own", work_in_groups_of_its_own_ends_too},
+	{"work that is to end gets the time to pass that on", work_may_pass_on_that_it_is_to_end},
+	{"a short program dies with the one that wanted it, though signals are blocked there",
+	 a_short_program_dies_with_the_one_that_wanted_it},
+	{"a program has no signal blocked and a process group of its own",
+	 a_program_has_no_signal_blocked_and_a_group_of_its_own},
 };
 
 SUITE_MAIN("common command", tests)

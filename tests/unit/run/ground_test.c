@@ -124,24 +124,6 @@ static void names_that_are_no_run_stay(void)
 		CU_ASSERT_EQUAL(rmdir(names[i]), 0);
 }
 
-static void a_link_in_the_folder_is_not_followed(void)
-{
-	char kept[] = "/tmp/weir-ground-test-XXXXXX", file[64], folder[64], link[96];
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(kept));
-	snprintf(file, sizeof(file), "%s/file", kept);
-	close(open(file, O_CREAT | O_WRONLY, 0600));
-	snprintf(folder, sizeof(folder), "%s-folder", kept);
-	CU_ASSERT_EQUAL_FATAL(mkdir(folder, 0700), 0);
-	snprintf(link, sizeof(link), "%s/link", folder);
-	CU_ASSERT_EQUAL(symlink(kept, link), 0);
-	leftover_remove_folder(folder);
-	CU_ASSERT_FALSE(exists(folder));
-	CU_ASSERT_TRUE(exists(file));
-	unlink(file);
-	rmdir(kept);
-}
-
 static const struct suite_test tests[] = {
 	{"ground has an id of its own and is gone when it is given back", taken_and_given_back},
 	{"what a killed run left is removed, and told by its run id",
@@ -149,8 +131,6 @@ static const struct suite_test tests[] = {
 	{"an id is taken again once it is free, and not before",
 	 an_id_is_taken_again_once_it_is_free},
 	{"folders that are no run's stay", names_that_are_no_run_stay},
-	{"a link within a folder is removed and not followed",
-	 a_link_in_the_folder_is_not_followed},
 };
 
 SUITE_MAIN("run ground", tests)
