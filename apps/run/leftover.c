@@ -3,6 +3,7 @@
 #include "apps/common/claim.h"
 #include "apps/common/device.h"
 #include "apps/common/veth.h"
+#include "apps/run/autogroup.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -141,6 +142,7 @@ static void remove_folder_of_dead(const char *path)
 	claim = claim_take(path, leftover_claim, &ignored);
 	if (claim < 0)
 		return;
+	autogroup_settle(path);
 	leftover_remove_folder(path);
 	close(claim);
 }
