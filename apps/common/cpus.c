@@ -8,6 +8,15 @@
 
 _Static_assert(CPUS_NUMBER_MAX < CPU_SETSIZE, "every CPU that can be named fits a cpu_set_t");
 
+json_t *cpus_to_numbers(const struct cpus *cpus)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < cpus->count; i++)
+		json_array_append_new(list, json_integer(cpus->cpu[i]));
+	return list;
+}
+
 bool cpus_have(const struct cpus *cpus, unsigned cpu)
 {
 	for (unsigned i = 0; i < cpus->count; i++)

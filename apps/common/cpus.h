@@ -8,6 +8,7 @@
 
 #include "dataplane/transport/transport.h"
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ int cpus_parse(const char *text, struct cpus *cpus_out);
 
 /* Writes "0,2,3" to `text`, which it returns. */
 const char *cpus_print(const struct cpus *cpus, char text[CPUS_TEXT_BYTES]);
+
+/* [0, 2, 3]; a new reference. */
+json_t *cpus_to_numbers(const struct cpus *cpus);
 
 bool cpus_have(const struct cpus *cpus, unsigned cpu);
 

@@ -11,6 +11,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /*
  * {"user_us", "system_us", "voluntary_switches", "involuntary_switches", "migrations",
@@ -40,6 +41,9 @@ void process_add_cpus(json_t *object, const struct cpus *cpus);
  * unit; -1 if it is not there.
  */
 long process_read_number(const char *path, const char *name);
+
+/* User and system time of a process, all its threads, in USER_HZ; false if it cannot be read. */
+bool process_read_ticks(pid_t pid, uint64_t *ticks_out);
 
 /*
  * How often the threads of a process ("/proc/PID/task") went from one CPU to another; -1 if

@@ -83,11 +83,7 @@ static json_t *process_of(const struct load_result *result)
 void load_add_accounts(json_t *object, const struct load_options *options,
 		       const struct load_result *result)
 {
-	json_t *cpus = json_array();
-
-	for (unsigned i = 0; i < options->stack.cpus.count; i++)
-		json_array_append_new(cpus, json_integer(options->stack.cpus.cpu[i]));
-	json_object_set_new(object, "cpus", cpus);
+	json_object_set_new(object, "cpus", cpus_to_numbers(&options->stack.cpus));
 	if (!result->before || !result->after) {
 		json_set_unknown(object, "process", no_window);
 		json_set_unknown(object, "cpu", no_window);

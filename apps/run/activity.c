@@ -1,35 +1,12 @@
 #include "apps/run/activity.h"
 
-#include "apps/provenance/fact.h"
+#include "apps/common/process.h"
 #include "dataplane/core/clock.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-/* User and system time of a process, all threads, in ticks. */
-static bool read_process(pid_t pid, uint64_t *ticks_out)
-{
-	char path[32], line[1024];
-	unsigned long long user, system;
-	const char *behind_name;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (fact_read_line(path, line, sizeof(line)) < 0)
-		return false;
-	/*
-	 * proc(5): the name is in parentheses and may hold anything; utime and stime are fields 14
-	 * and 15.
-	 */
-	behind_name = strrchr(line, ')');
-	if (!behind_name ||
-	    sscanf(behind_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-		   &system) != 2)
-		return false;
-	*ticks_out = user + system;
-	return true;
-}
 
 /* "cpu3 user nice system ...": adds what tasks used there, also to the rest if it is nobody's. */
 static void add_line(const char *line, const struct pins *pins, struct activity *activity)
@@ -70,8 +47,8 @@ void activity_take(struct activity *activity, pid_t server, pid_t client, const 
 	uint64_t server_ticks = 0, client_ticks = 0;
 
 	*activity = (struct activity){.at_ns = clock_monotonic_ns(), .runner_ns = own_time_ns()};
-	activity->known = read_host(activity, pins) && read_process(server, &server_ticks) &&
-			  read_process(client, &client_ticks);
+	activity->known = read_host(activity, pins) && process_read_ticks(server, &server_ticks) &&
+			  process_read_ticks(client, &client_ticks);
 	activity->own_ticks = server_ticks + client_ticks;
 }
 

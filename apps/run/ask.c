@@ -149,6 +149,8 @@ static int start(struct asking *asking, struct child *child, struct directory *d
 	snprintf(log_name, sizeof(log_name), "%s.%s.log", prefix, server ? "server" : "client");
 	directory_file(directory, log_name, path);
 	code = child_start(child, &spec, &error);
+	if (directory_is_its_own(code))
+		directory_fail(directory, code, log_name);
 	if (code < 0)
 		snprintf(asking->answer->failure, sizeof(asking->answer->failure), "%s",
 			 error.text);
@@ -186,12 +188,13 @@ static void converse(struct asking *asking, struct directory *directory, const c
 }
 
 /* What its last words say against a client that gave a digest all the same. */
-static void judge(struct asking *asking)
+static void judge(struct asking *asking, struct directory *directory)
 {
 	struct answer *answer = asking->answer;
 
 	if (!asking->client.ended || !answer->hex[0]) {
 		answer->hex[0] = '\0';
+		directory_check_room(directory); /* without which neither could say anything */
 		return;
 	}
 	answer->verified = child_succeeded(&asking->client);
@@ -212,7 +215,7 @@ int ask_server(const struct plan_sample *sample, struct directory *directory,
 	asking->answer = answer_out;
 	readiness_make_nonce(asking->nonce);
 	converse(asking, directory, prefix);
-	judge(asking);
+	judge(asking, directory);
 	end_child(asking, &asking->client, SIGKILL, KILL_NS);
 	end_child(asking, &asking->server, SIGTERM, STOP_NS);
 	end_child(asking, &asking->server, SIGKILL, KILL_NS);

@@ -2,6 +2,7 @@
 
 #include "apps/common/file.h"
 #include "apps/common/json.h"
+#include "apps/run/parity.h"
 #include "apps/run/result.h"
 
 #include <dirent.h>
@@ -14,6 +15,7 @@
 
 enum {
 	RESULT_BYTES_MAX = 4 * 1024 * 1024,
+	PARITY_BYTES_MAX = 64 * 1024 * 1024,
 	PLAN_BYTES_MAX = 256 * 1024 * 1024,
 	TARGET_BYTES = SETTING_TEXT_BYTES + 64,
 };
@@ -22,7 +24,8 @@ static const char attempts[] = "attempts";
 
 /* What is there from a run's beginning and stays as it is. */
 static const char *const lasting[] = {
-	".", "..", "experiment.json", "plan.json", "host.json", "build.json", "samples", attempts,
+	".",	      "..",	    "experiment.json", "plan.json", "host.json",
+	"hosts.json", "build.json", "samples",	       attempts,
 };
 
 static bool is_lasting(const char *name)
@@ -129,4 +132,40 @@ unsigned attempts_failed(const char *path)
 	if (folder)
 		closedir(folder);
 	return count;
+}
+
+/* The first mismatch of one parity.json; NULL if it has none, or there is none to read. */
+static json_t *mismatch_in(const char *file)
+{
+	static const char *const parts[] = {"before", "after"};
+	json_t *parity = NULL, *found = NULL;
+	struct tp_error ignored;
+
+	if (access(file, F_OK) < 0 ||
+	    json_read_file(file, PARITY_BYTES_MAX, PARITY_SCHEMA, &parity, &ignored) < 0)
+		return NULL;
+	for (unsigned i = 0; !found && i < sizeof(parts) / sizeof(parts[0]); i++) {
+		const char *text = parity_mismatch(json_object_get(parity, parts[i]));
+
+		found = text ? json_text(text) : NULL;
+	}
+	json_decref(parity);
+	return found;
+}
+
+json_t *attempts_mismatch(const char *path)
+{
+	char folder[PATH_MAX + 32], file[PATH_MAX + 64];
+	json_t *found;
+
+	snprintf(file, sizeof(file), "%s/parity.json", path);
+	found = mismatch_in(file);
+	for (unsigned i = 1; !found; i++) {
+		snprintf(folder, sizeof(folder), "%s/%s/resume.%u", path, attempts, i);
+		if (access(folder, F_OK) < 0)
+			break;
+		snprintf(file, sizeof(file), "%s/parity.json", folder);
+		found = mismatch_in(file);
+	}
+	return found ? found : json_null();
 }

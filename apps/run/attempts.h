@@ -12,6 +12,8 @@
 
 #include "apps/run/directory.h"
 
+#include <jansson.h>
+
 /* Moves a sample's folder ("samples/s0001-x") away, if there is one. 0, or the failure. */
 int attempts_keep_sample(struct directory *directory, const char *folder);
 
@@ -23,5 +25,12 @@ int attempts_keep_files(struct directory *directory);
 
 /* Attempts in the result directory `path` that have a result, an invalid one. */
 unsigned attempts_failed(const char *path);
+
+/*
+ * How servers of the result directory `path` were found to answer differently, in parity.json or in
+ * that of an earlier part: what was measured then stays in the result. The text, or null; a new
+ * reference.
+ */
+json_t *attempts_mismatch(const char *path);
 
 #endif

@@ -3,32 +3,35 @@
 #include "apps/common/json.h"
 #include "apps/provenance/fact.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 static const char group_path[] = "/proc/self/autogroup";
+static const char boot_path[] = "/proc/sys/kernel/random/boot_id";
 static const char enabled_path[] = "/proc/sys/kernel/sched_autogroup_enabled";
 
-enum { GROUP_BYTES = 64 };
+enum { GROUP_BYTES = 64, BOOT_BYTES = 48 };
 
-/* The group's name and nice value. 0 or negative errno. */
-static int look(char group[GROUP_BYTES], int *nice_out)
+/* The name and nice value of a process's group. 0 or negative errno. */
+static int look(const char *path, char group[GROUP_BYTES], int *nice_out)
 {
 	char line[128];
-	int code = fact_read_line(group_path, line, sizeof(line));
+	int code = fact_read_line(path, line, sizeof(line));
 
 	if (code < 0)
 		return code;
 	return sscanf(line, "%63s nice %d", group, nice_out) == 2 ? 0 : -ENODATA;
 }
 
-static int set_nice(int nice)
+static int set_nice(const char *path, int nice)
 {
-	int fd = open(group_path, O_WRONLY | O_CLOEXEC);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
 	char text[16];
 	int length = snprintf(text, sizeof(text), "%d", nice);
 	int code = 0;
@@ -39,6 +42,48 @@ static int set_nice(int nice)
 		code = -errno;
 	close(fd);
 	return code;
+}
+
+/* What a group was before it was raised. */
+struct note {
+	char boot[BOOT_BYTES]; /* the kernel counts groups from its start */
+	char group[GROUP_BYTES];
+	int nice;
+};
+
+static const char *name_note(const char *folder, char path[PATH_MAX])
+{
+	snprintf(path, PATH_MAX, "%s/autogroup", folder);
+	return path;
+}
+
+static int write_note(const char *folder, const char *group, int nice)
+{
+	char path[PATH_MAX], boot[BOOT_BYTES], text[256];
+	int code = fact_read_line(boot_path, boot, sizeof(boot)), fd, length;
+
+	if (code < 0)
+		return code;
+	fd = open(name_note(folder, path), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW,
+		  0600);
+	if (fd < 0)
+		return -errno;
+	length = snprintf(text, sizeof(text), "%s %s %d\n", boot, group, nice);
+	if (write(fd, text, (size_t)length) != length)
+		code = -EIO;
+	close(fd);
+	return code;
+}
+
+/* Whether there is a note of a group of this boot. */
+static bool read_note(const char *folder, struct note *note)
+{
+	char path[PATH_MAX], line[256], boot[BOOT_BYTES];
+
+	return fact_read_line(name_note(folder, path), line, sizeof(line)) >= 0 &&
+	       fact_read_line(boot_path, boot, sizeof(boot)) >= 0 &&
+	       sscanf(line, "%47s %63s %d", note->boot, note->group, &note->nice) == 3 &&
+	       strcmp(note->boot, boot) == 0;
 }
 
 /* Why the group could not be raised, and what to do. */
@@ -118,10 +163,11 @@ static void add_effect(json_t *facts)
 			 json_string("a cgroup with a CPU weight comes before autogroups"));
 }
 
-int autogroup_raise(json_t *facts_out)
+int autogroup_raise(const char *folder, json_t *facts_out)
 {
 	char group[GROUP_BYTES];
-	int before = 0, now = 0, code = look(group, &before);
+	int before = 0, now = 0, code = look(group_path, group, &before);
+	bool noted = true;
 
 	fact_number_from_file(facts_out, "enabled", enabled_path);
 	if (code < 0) {
@@ -129,16 +175,20 @@ int autogroup_raise(json_t *facts_out)
 		fact_unknown(facts_out, "nice_before", "%s", explain(code));
 		fact_unknown(facts_out, "nice", "%s", explain(code));
 	} else {
-		code = set_nice(AUTOGROUP_NICE);
+		noted = write_note(folder, group, before) == 0;
+		code = noted ? set_nice(group_path, AUTOGROUP_NICE) : -EIO;
 		now = before;
-		look(group, &now);
+		look(group_path, group, &now);
 		fact_set(facts_out, "group", json_text(group));
 		fact_set(facts_out, "nice_before", json_integer(before));
 		fact_set(facts_out, "nice", json_integer(now));
 	}
 	fact_set(facts_out, "raised", json_boolean(code == 0));
 	if (code < 0)
-		fact_set(facts_out, "raised_reason", json_text(explain(code)));
+		fact_set(facts_out, "raised_reason",
+			 json_text(noted ? explain(code)
+					 : "what it was before cannot be written down for a run "
+					   "that cleans up after a kill"));
 	add_effect(facts_out);
 	return code;
 }
@@ -147,5 +197,30 @@ int autogroup_restore(const json_t *facts)
 {
 	if (!json_is_true(json_object_get(facts, "raised")))
 		return 0;
-	return set_nice((int)json_integer_value(json_object_get(facts, "nice_before")));
+	return set_nice(group_path, (int)json_integer_value(json_object_get(facts, "nice_before")));
+}
+
+int autogroup_settle(const char *folder)
+{
+	struct note note;
+	char path[300], group[GROUP_BYTES];
+	struct dirent *entry;
+	bool found = false;
+	int nice, code = 0;
+	DIR *processes;
+
+	if (!read_note(folder, &note))
+		return 0;
+	processes = opendir("/proc");
+	/* Any process of the group will do: the value is the group's. */
+	while (processes && !found && (entry = readdir(processes))) {
+		snprintf(path, sizeof(path), "/proc/%s/autogroup", entry->d_name);
+		found = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
+			look(path, group, &nice) == 0 && strcmp(group, note.group) == 0;
+	}
+	if (processes)
+		closedir(processes);
+	if (found && nice == AUTOGROUP_NICE)
+		code = set_nice(path, note.nice);
+	return code;
 }

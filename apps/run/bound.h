@@ -24,7 +24,8 @@ struct bound_side {
 /*
  * {"kept": true, false or null, NAME: what it said, ...}; adds a reason to `reasons` for each
  * worker that was elsewhere, may be elsewhere, has moved, or has other memory than it was bound to.
- * A new reference.
+ * Where nothing is against it but not all is known of every planned worker, "kept" is null with the
+ * reason. A new reference.
  */
 json_t *bound_judge(const struct bound_side *sides, unsigned count, json_t *reasons);
 

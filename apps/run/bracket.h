@@ -17,23 +17,25 @@ struct bracket {
 	const struct plan *plan;
 	struct directory *directory;
 	struct interrupt *interrupt;
-	bool resumes; /* the directory has a host.json, which stays */
+	const char *ground; /* the run's folder, which a run after a kill finds */
+	bool resumes;	    /* the directory has a host.json, which stays */
 	/* written by begin and close */
 	json_t *autogroup;
 	json_t *parity; /* parity.json */
-	bool differ;	/* the servers answered differently after the last sample */
 };
 
 /*
- * Writes host.json (host-resumed.json beside one that is there), and parity.json if there are servers to compare. 0; -EINTR; or the directory's
- * failure, also where servers answer differently: they do different work, and which is faster would
- * mean nothing.
+ * Writes host.json (host-resumed.json beside one that is there), and parity.json if there are
+ * servers to compare. 0; -EINTR; or the directory's failure, also where servers answer differently:
+ * they do different work, and which is faster would mean nothing.
  */
 int bracket_begin(struct bracket *bracket);
 
 /*
  * Looks again, unless the run was broken off: completes parity.json, writes host-after.json and
- * drift.json, and says on stderr what changed that matters. 0, -EINTR or the directory's failure.
+ * drift.json, and says on stderr what changed that matters. Of a run that was gone on with, drift
+ * is what changed since then, and what had changed until then stands apart under "earlier". 0,
+ * -EINTR or the directory's failure.
  */
 int bracket_end(struct bracket *bracket, const char *program);
 

@@ -57,6 +57,12 @@ static void write_json(struct directory *directory, const char *name, json_t *va
 	json_decref(value);
 }
 
+static void write_hosts(struct campaign *campaign, const char *name)
+{
+	if (campaign->hosts)
+		write_json(&campaign->directory, name, hosts_to_json(campaign->hosts));
+}
+
 /* What a run begins with; a repeat takes the experiment's file over, byte for byte. */
 static void write_provenance(struct campaign *campaign)
 {
@@ -71,8 +77,7 @@ static void write_provenance(struct campaign *campaign)
 				experiment->text_bytes);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
 	write_json(directory, "build.json", builds_to_json(experiment, campaign->programs));
-	if (campaign->hosts)
-		write_json(directory, "hosts.json", hosts_to_json(campaign->hosts));
+	write_hosts(campaign, "hosts.json");
 }
 
 /* Carries out one sample; what an earlier attempt at it left is kept elsewhere. */
@@ -115,10 +120,13 @@ static int run_samples(struct campaign *campaign, const json_t *kept)
 static int finish(struct campaign *campaign)
 {
 	struct directory *directory = &campaign->directory;
+	json_t *mismatch = attempts_mismatch(directory->partial);
 	json_t *summary = summary_make(campaign->plan_json, campaign->results,
-				       attempts_failed(directory->partial));
+				       attempts_failed(directory->partial), mismatch);
 	int code;
 
+	campaign->differ = !json_is_null(mismatch);
+	json_decref(mismatch);
 	campaign->valid = summary_valid(campaign->results);
 	directory_write_lines(directory, "results.jsonl", campaign->results);
 	directory_write_json(directory, "summary.json", summary);
@@ -155,6 +163,7 @@ static int begin_again(struct campaign *campaign, json_t **kept_out)
 	fflush(stdout);
 	attempts_keep_files(directory);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
+	write_hosts(campaign, "hosts-resumed.json");
 	return directory->failed;
 }
 
@@ -165,6 +174,7 @@ int campaign_run(struct campaign *campaign)
 	struct bracket bracket = {.plan = campaign->plan,
 				  .directory = directory,
 				  .interrupt = campaign->interrupt,
+				  .ground = campaign->ground,
 				  .resumes = resumes};
 	json_t *kept = NULL;
 	int code;
@@ -179,7 +189,6 @@ int campaign_run(struct campaign *campaign)
 	if (code == 0)
 		code = bracket_end(&bracket, campaign->program);
 	bracket_close(&bracket);
-	campaign->differ = bracket.differ;
 	if (code == 0)
 		code = finish(campaign);
 	json_decref(kept);

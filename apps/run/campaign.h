@@ -18,6 +18,7 @@ struct campaign {
 	const json_t *plan_json;	/* plan.json, as stamp.h makes it */
 	const struct origin *origin;	/* what is gone on with or repeated; NULL: neither */
 	const char *output;		/* parent of the result directory */
+	const char *ground;		/* the run's own folder on this host */
 	struct interrupt *interrupt;
 	struct hosts *hosts; /* open; NULL: all run here */
 	/*
@@ -28,7 +29,7 @@ struct campaign {
 	void *user;
 	/* written by campaign_run */
 	struct directory directory;
-	bool differ; /* the servers answered differently after the last sample */
+	bool differ; /* servers answered differently, in this part of the run or an earlier one */
 	unsigned valid;
 	unsigned done;	 /* samples that have a result */
 	json_t *results; /* an array of result.json, in the plan's order; owned by the caller */

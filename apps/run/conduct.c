@@ -3,6 +3,7 @@
 #include "apps/common/exit.h"
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
+#include "apps/run/attempts.h"
 #include "apps/run/builds.h"
 #include "apps/run/differ.h"
 #include "apps/run/ground.h"
@@ -18,8 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* How long an analysis that was asked to end may take: 5 s. */
+enum { REPORT_STEP_MS = 100, REPORT_END_STEPS = 50 };
 
 const char *const conduct_when_busy_names[] = {
 	[CONDUCT_STAMP] = "stamp",
@@ -50,34 +55,52 @@ const char *conduct_default_output(char path[PATH_MAX + 16])
 	return path;
 }
 
-/* Waits for the analysis; an interrupt ends it. Its exit status, or -1. */
+/*
+ * Waits for the analysis; an interrupt ends it, and what would not be ended is killed. Its exit
+ * status, or -1.
+ */
 static int await_report(pid_t pid, struct interrupt *interrupt)
 {
 	struct pollfd signals = {.fd = interrupt->fd, .events = POLLIN};
-	int status;
+	unsigned patience = REPORT_END_STEPS;
+	int status = 0;
+	pid_t ended;
 
-	while (waitpid(pid, &status, WNOHANG) == 0) {
-		poll(&signals, 1, 100);
-		if (interrupt_check(interrupt))
-			kill(pid, SIGTERM);
+	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
+		if (interrupt_check(interrupt)) {
+			kill(pid, patience > 0 ? SIGTERM : SIGKILL);
+			patience -= patience > 0;
+			signals.fd = -1;
+		}
+		poll(&signals, 1, REPORT_STEP_MS);
 	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+	interrupt_check(interrupt); /* Ctrl-C at a terminal is the analysis's too */
+	return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* Becomes the analysis in a process of its own. Its exit status, or -1. */
-static int start_report(const struct conduct *conduct, const char *result,
-			struct interrupt *interrupt)
+/* In the child: ends with the runner, and takes signals as programs do. */
+static void become_report(const struct conduct *conduct, const char *result, pid_t runner)
 {
 	struct tp_error error;
 	sigset_t none;
-	pid_t pid = fork();
 
-	if (pid == 0) {
-		sigemptyset(&none);
-		sigprocmask(SIG_SETMASK, &none, NULL);
-		analysis_exec_report(result, &error);
-		_exit(exit_with(EXIT_USAGE, conduct->program, &error));
-	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != runner)
+		_exit(EXIT_USAGE); /* it ended before it was asked for */
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	analysis_exec_report(result, &error);
+	_exit(exit_with(EXIT_USAGE, conduct->program, &error));
+}
+
+/* Has a process of its own become the analysis. Its exit status, or -1. */
+static int start_report(const struct conduct *conduct, const char *result,
+			struct interrupt *interrupt)
+{
+	pid_t runner = getpid(), pid = fork();
+
+	if (pid == 0)
+		become_report(conduct, result, runner);
 	return pid < 0 ? -1 : await_report(pid, interrupt);
 }
 
@@ -100,10 +123,16 @@ static bool make_report(const struct conduct *conduct, const char *result,
 	/* a report of samples that are all invalid was written too */
 	if (status == EXIT_PASS || status == EXIT_INVALID)
 		return true;
-	fprintf(stderr,
-		"%s: NO REPORT: the analysis failed (status %d); the samples are whole all the "
-		"same; try `weir report %s`\n",
-		conduct->program, status, result);
+	if (interrupt->signal_number)
+		fprintf(stderr,
+			"%s: NO REPORT: interrupted by SIG%s; the result is whole all the same: "
+			"`weir report %s` makes one\n",
+			conduct->program, sigabbrev_np(interrupt->signal_number), result);
+	else
+		fprintf(stderr,
+			"%s: NO REPORT: the analysis failed (status %d); the samples are whole "
+			"all the same; try `weir report %s`\n",
+			conduct->program, status, result);
 	return false;
 }
 
@@ -119,6 +148,8 @@ static int conclude(const struct conduct *conduct, const struct campaign *campai
 		printf("%u of %u samples are invalid; their result.json says why\n",
 		       samples - campaign->valid, samples);
 	printf("results: %s\n", campaign->directory.path);
+	if (!reported && campaign->interrupt->signal_number)
+		return 128 + campaign->interrupt->signal_number;
 	if (campaign->valid < samples || campaign->differ)
 		return EXIT_INVALID;
 	return verdict == EXIT_PASS && !reported ? EXIT_USAGE : verdict;
@@ -172,7 +203,7 @@ static json_t *make_plan_json(const struct course *course, const char *from_samp
 
 	if (resumes(course->conduct)) {
 		json = json_deep_copy(origin->plan);
-		stamp_resumed(json, from_sample, &course->others);
+		stamp_resumed(json, from_sample, &course->others, origin->environment);
 		return json;
 	}
 	json = stamp_make(course->plan, &course->ground, course->programs, &course->others);
@@ -194,6 +225,7 @@ static int carry_out(struct course *course, const char *from_sample)
 		.plan_json = plan_json,
 		.origin = conduct->origin,
 		.output = conduct->output ? conduct->output : conduct_default_output(output),
+		.ground = course->ground.folder,
 		.interrupt = &course->interrupt,
 		.add_files = conduct->add_files,
 		.user = conduct->user,
@@ -356,17 +388,31 @@ static int look_around(struct course *course)
 	return refuses ? EXIT_USAGE : EXIT_PASS;
 }
 
+/* A whole result all of whose samples are valid: it stays what it was. */
+static int tell_whole(const struct origin *origin)
+{
+	json_t *mismatch = attempts_mismatch(origin->path);
+	bool differ = json_is_string(mismatch);
+
+	printf("every sample is valid: there is nothing to go on with\n");
+	if (differ)
+		printf("but its servers answered the same request differently: %s\n",
+		       json_string_value(mismatch));
+	printf("results: %s\n", origin->path);
+	json_decref(mismatch);
+	return differ ? EXIT_INVALID : EXIT_PASS;
+}
+
 /* With a plan: what lacks is carried out. */
 static int run_plan(struct course *course)
 {
 	const struct conduct *conduct = course->conduct;
 	json_t *kept = find_kept(conduct);
 	const char *from = kept ? origin_first_lacking(conduct->origin, kept) : NULL;
-	int status = EXIT_PASS;
+	int status;
 
 	if (kept && !from && conduct->origin->whole) {
-		printf("every sample is valid: there is nothing to go on with\nresults: %s\n",
-		       conduct->origin->path);
+		status = tell_whole(conduct->origin);
 	} else {
 		status = look_around(course);
 		if (status == EXIT_PASS)

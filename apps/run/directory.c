@@ -41,6 +41,11 @@ int directory_fail(struct directory *directory, int code, const char *name)
 	return note(directory, code, &error);
 }
 
+bool directory_is_its_own(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT || code == -EROFS || code == -EIO;
+}
+
 int directory_refuse(struct directory *directory, int code, const char *format, ...)
 {
 	struct tp_error error = {.text = ""};

@@ -17,6 +17,7 @@
 
 #include <jansson.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <time.h>
 
 struct directory {
@@ -59,6 +60,9 @@ int directory_check_room(struct directory *directory);
 /* Notes why it is not to become whole though all could be written; in the way of printf. */
 int directory_refuse(struct directory *directory, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/* Whether what kept a child's log from being made is the directory's failure, not the child's. */
+bool directory_is_its_own(int code);
 
 /* Notes a failure that happened elsewhere while writing into it. */
 int directory_fail(struct directory *directory, int code, const char *name);

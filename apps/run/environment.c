@@ -2,6 +2,7 @@
 
 #include "apps/common/json.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,14 @@ static const char *const kept[] = {
 	"ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS",   "TSAN_OPTIONS",
 };
 
+/* Of these, those that an earlier run may hand on. */
+static const char *const harmless[] = {
+	"LC_ALL",
+	"LD_BIND_NOW",
+	"MALLOC_ARENA_MAX",
+	"MALLOC_PERTURB_",
+};
+
 json_t *environment_choose(void)
 {
 	json_t *environment = json_object();
@@ -24,6 +33,45 @@ json_t *environment_choose(void)
 		if (getenv(kept[i]))
 			json_object_set_new(environment, kept[i], json_text(getenv(kept[i])));
 	return environment;
+}
+
+/* Puts in what was, or takes away what was not there. */
+static void take_over(json_t *environment, const char *name, const json_t *before)
+{
+	json_t *value = json_object_get(before, name);
+
+	if (json_is_string(value))
+		json_object_set(environment, name, value);
+	else
+		json_object_del(environment, name);
+}
+
+static void note_difference(json_t *differences, const char *name, const json_t *was,
+			    const json_t *now)
+{
+	char what[96];
+
+	snprintf(what, sizeof(what), "environment.%.80s", name);
+	json_array_append_new(differences, json_pack("{so sO? sO?}", "what", json_text(what), "was",
+						     (json_t *)was, "now", (json_t *)now));
+}
+
+void environment_lend(json_t *environment, const json_t *before, json_t *differences)
+{
+	const char *name;
+	json_t *value;
+
+	for (unsigned i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
+		take_over(environment, harmless[i], before);
+	json_object_foreach((json_t *)before, name, value)
+	{
+		json_t *now = json_object_get(environment, name);
+
+		if (!json_equal(value, now))
+			note_difference(differences, name, value, now);
+	}
+	json_object_foreach(environment, name, value) if (!json_object_get(before, name))
+		note_difference(differences, name, NULL, value);
 }
 
 void environment_become(const json_t *environment)

@@ -14,6 +14,14 @@
 /* {NAME: text, ...}; a new reference. */
 json_t *environment_choose(void);
 
+/*
+ * Takes over from `before`, the environment that a file tells of, what bears on speed and on
+ * nothing else: such names as could make a process load, write or find something are what they are
+ * now, whoever wrote the file, and so is every name that is not weir's. Adds to `differences` what
+ * of the two is not the same then: {what, was, now} each.
+ */
+void environment_lend(json_t *environment, const json_t *before, json_t *differences);
+
 /* Makes it, and nothing else, this process's. Between fork and exec. */
 void environment_become(const json_t *environment);
 

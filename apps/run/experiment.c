@@ -3,6 +3,7 @@
 #include "apps/common/file.h"
 #include "apps/run/experiment_judge.h"
 #include "apps/run/link.h"
+#include "apps/run/malformed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -99,10 +100,7 @@ static int parse_text(struct experiment *experiment, struct problems *problems)
 
 	experiment->json = json_loadb(experiment->text, experiment->text_bytes, flags, &error);
 	if (!experiment->json) {
-		/* The parser quotes the text near the fault, line ends and all. */
-		error.text[strcspn(error.text, "\r\n")] = '\0';
-		problems_add(problems, "%s:%d:%d: %s", experiment->path, error.line, error.column,
-			     error.text);
+		malformed_say(experiment, &error, problems);
 		return -EINVAL;
 	}
 	if (json_is_object(experiment->json))

@@ -4,6 +4,7 @@
 #include "apps/common/device.h"
 #include "apps/common/tree.h"
 #include "apps/common/veth.h"
+#include "apps/run/autogroup.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -125,6 +126,7 @@ static void remove_folder_of_dead(const char *path)
 	claim = claim_take(path, leftover_claim, &ignored);
 	if (claim < 0)
 		return;
+	autogroup_settle(path);
 	tree_remove(path);
 	close(claim);
 }

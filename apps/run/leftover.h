@@ -3,7 +3,8 @@
  *
  * All that a run makes outside its result directory is named after its run id: the folder
  * /tmp/weir-run-<id> with the sockets and whatever else is put there, and the veth pairs and
- * namespaces <id>-<sample>. So nothing has to be written down while it runs. Whether a run lives is
+ * namespaces <id>-<sample>. So nothing has to be written down while it runs, but for the nice value
+ * that the runner's session had (autogroup.h), which is put back. Whether a run lives is
  * told by locks (claim.h), not by a process id, which may be another's by now: the runner holds the
  * claim `run` in its folder, a server that of its pair. DPDK leaves nothing but the empty folder
  * /var/run/dpdk/weir: its processes share no files and take hugepages without names (eal.h).

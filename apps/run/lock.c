@@ -11,10 +11,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * Where every user may make a file, and no other remove it. Not /run/lock, which is root's alone on
+ * many systems: root and a user would hold a lock each, and measure each other.
+ */
 const char *lock_default_path(void)
 {
-	return access("/run/lock", W_OK | X_OK) == 0 ? "/run/lock/weir-run.lock"
-						     : "/tmp/weir-run.lock";
+	return "/tmp/weir-run.lock";
 }
 
 static int refuse_busy(const char *path, int fd, struct tp_error *error)
@@ -30,13 +33,16 @@ static int refuse_busy(const char *path, int fd, struct tp_error *error)
 		       holder[0] ? holder : "holder unknown", path);
 }
 
-/* Whether the file is empty or a lock: anything else is somebody's, and not to be written over. */
+/*
+ * Whether the file is empty or a lock, and of no other name: anything else is somebody's, and not
+ * to be written over.
+ */
 static bool is_lock(int fd)
 {
 	char begin[4];
 	struct stat about;
 
-	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode))
+	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_nlink != 1)
 		return false;
 	return about.st_size == 0 || (pread(fd, begin, sizeof(begin), 0) == sizeof(begin) &&
 				      memcmp(begin, "pid ", sizeof(begin)) == 0);
@@ -44,7 +50,8 @@ static bool is_lock(int fd)
 
 /*
  * Opens the file. One that is made is every user's whatever the umask; of one that another user has
- * made, reading is enough.
+ * made, reading is enough. In a folder for everybody the name may be anything: a link is not
+ * followed, and a FIFO not waited for.
  */
 static int open_lock(const char *path)
 {
@@ -53,9 +60,9 @@ static int open_lock(const char *path)
 	if (fd >= 0)
 		(void)fchmod(fd, 0666);
 	else if (errno == EEXIST)
-		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+		fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0 && errno == EACCES)
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	return fd;
 }
 
@@ -68,19 +75,19 @@ int lock_take(const char *path, const char *what, struct tp_error *error)
 		return tp_fail(error, -errno,
 			       "cannot open the lock %s: %s; --lock names another file", path,
 			       strerror(errno));
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		code = errno == EWOULDBLOCK ? refuse_busy(path, fd, error)
-					    : tp_fail(error, -errno, "cannot lock %s: %s", path,
-						      strerror(errno));
-		close(fd);
-		return code;
-	}
 	if (!is_lock(fd)) {
 		close(fd);
 		return tp_fail(error, -EEXIST,
 			       "%s is no lock but has something else in it; --lock names another "
 			       "file",
 			       path);
+	}
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		code = errno == EWOULDBLOCK ? refuse_busy(path, fd, error)
+					    : tp_fail(error, -errno, "cannot lock %s: %s", path,
+						      strerror(errno));
+		close(fd);
+		return code;
 	}
 	snprintf(note, sizeof(note), "pid %d, %.200s\n", (int)getpid(), what);
 	if (ftruncate(fd, 0) < 0 || pwrite(fd, note, strlen(note), 0) < 0) {

@@ -11,7 +11,7 @@
 
 #include "dataplane/transport/transport.h"
 
-/* Where the lock is if no flag says otherwise. */
+/* Where the lock is if no flag says otherwise: one place, whoever asks. */
 const char *lock_default_path(void);
 
 /*

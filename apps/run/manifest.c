@@ -103,6 +103,7 @@ int manifest_sum(const char *folder, char text[MANIFEST_SUM_BYTES], struct tp_er
 
 struct check {
 	const json_t *files; /* of the manifest; not an array if it is malformed */
+	json_t *by_path;     /* its entries, of two with one path the first */
 	json_t *seen;	     /* paths that are there */
 	json_t *faults;
 };
@@ -118,20 +119,20 @@ __attribute__((format(printf, 2, 3))) static void add_fault(json_t *faults, cons
 	json_array_append_new(faults, json_text(text));
 }
 
-/* The manifest's entry of a path, or NULL. */
-static const json_t *entry_of(const json_t *files, const char *name)
+/* The manifest's entries by path: a result may have tens of thousands. A new reference. */
+static json_t *index_entries(const json_t *files)
 {
+	json_t *by_path = json_object(), *entry;
 	size_t index;
-	json_t *entry;
 
 	json_array_foreach((json_t *)files, index, entry)
 	{
 		const char *path = json_string_value(json_object_get(entry, "path"));
 
-		if (path && strcmp(path, name) == 0)
-			return entry;
+		if (path && !json_object_get(by_path, path))
+			json_object_set(by_path, path, entry);
 	}
-	return NULL;
+	return by_path;
 }
 
 static void check_content(const FTSENT *file, const char *name, const json_t *entry, json_t *faults)
@@ -154,7 +155,7 @@ static void check_content(const FTSENT *file, const char *name, const json_t *en
 static int check_entry(void *user, const FTSENT *file, const char *name)
 {
 	struct check *check = user;
-	const json_t *entry = entry_of(check->files, name);
+	const json_t *entry = json_object_get(check->by_path, name);
 
 	json_object_set_new(check->seen, name, json_true());
 	if (file->fts_info != FTS_F)
@@ -202,7 +203,7 @@ static void check_listed(const struct check *check)
 				  index);
 		else if (!json_object_get(check->seen, path))
 			add_fault(check->faults, "%s: is missing", path);
-		else if (entry_of(check->files, path) != entry)
+		else if (json_object_get(check->by_path, path) != entry)
 			add_fault(check->faults, "%s: lists %s twice", MANIFEST_NAME, path);
 	}
 }
@@ -220,6 +221,7 @@ void manifest_check(const char *folder, json_t *faults)
 		add_fault(faults, "%s: %s", MANIFEST_NAME, error.text);
 	check_sum(folder, faults);
 	check.files = json_object_get(manifest, "files");
+	check.by_path = index_entries(check.files);
 	if (manifest && !json_is_array(check.files))
 		add_fault(faults, "%s: has no list `files`", MANIFEST_NAME);
 	if (json_is_array(check.files)) {
@@ -229,6 +231,7 @@ void manifest_check(const char *folder, json_t *faults)
 				  strerror(-code));
 		check_listed(&check);
 	}
+	json_decref(check.by_path);
 	json_decref(check.seen);
 	json_decref(manifest);
 }

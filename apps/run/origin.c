@@ -4,6 +4,7 @@
 #include "apps/common/json.h"
 #include "apps/provenance/host.h"
 #include "apps/run/differ.h"
+#include "apps/run/environment.h"
 #include "apps/run/lock.h"
 #include "apps/run/manifest.h"
 #include "apps/run/result.h"
@@ -165,7 +166,8 @@ static void check_unlocked(const struct origin *origin, struct problems *problem
 
 int origin_open(struct origin *origin, const char *path, bool resumes, struct problems *problems)
 {
-	*origin = (struct origin){.resumes = resumes, .differences = json_array()};
+	*origin = (struct origin){
+		.resumes = resumes, .differences = json_array(), .environment = json_array()};
 	if (!realpath(path, origin->path))
 		problems_add(problems, "%s: %s", path, strerror(errno));
 	origin->whole = !ends_in_partial(origin->path);
@@ -191,6 +193,7 @@ void origin_close(struct origin *origin)
 	json_decref(origin->plan);
 	json_decref(origin->host);
 	json_decref(origin->differences);
+	json_decref(origin->environment);
 	free(origin->text);
 }
 
@@ -240,35 +243,49 @@ bool origin_fits(const struct origin *origin, const struct experiment *experimen
 	return problems->count == before;
 }
 
-void origin_lend_environment(const struct origin *origin, struct plan *plan)
+void origin_lend_environment(struct origin *origin, struct plan *plan)
 {
 	const json_t *first = json_array_get(json_object_get(origin->plan, "samples"), 0);
 	json_t *environment = json_object_get(first, "env");
 
-	if (!json_is_object(environment))
-		return;
-	json_object_clear(plan->env);
-	json_object_update(plan->env, environment);
+	json_array_clear(origin->environment);
+	if (json_is_object(environment))
+		environment_lend(plan->env, environment, origin->environment);
+}
+
+/* Without the samples' environment, which may differ and is judged by itself. A new reference. */
+static json_t *leave_out_environment(const json_t *plan)
+{
+	json_t *copy = json_deep_copy(plan), *sample;
+	size_t index;
+
+	json_array_foreach(json_object_get(copy, "samples"), index, sample)
+		json_object_del(sample, "env");
+	return copy;
 }
 
 bool origin_judge(struct origin *origin, const struct plan *plan, const struct program *programs,
 		  struct problems *problems)
 {
-	json_t *now = plan_to_json(plan), *host = host_facts();
+	json_t *planned = plan_to_json(plan), *host = host_facts();
+	json_t *was = leave_out_environment(origin->plan), *now = leave_out_environment(planned);
 	json_t *used = stamp_programs(plan, programs), *refusing = json_array();
 	bool may;
 
-	differ_plans(origin->plan, now, refusing);
+	differ_plans(was, now, refusing);
 	differ_hosts(origin->host, host, origin->differences);
 	differ_programs(json_object_get(origin->plan, "programs"), used, origin->differences);
 	if (origin->resumes)
 		json_array_extend(refusing, origin->differences);
 	differ_say(refusing, problems);
 	may = json_array_size(refusing) == 0;
+	json_array_extend(origin->differences, origin->environment);
 	json_decref(refusing);
 	json_decref(used);
 	json_decref(host);
 	json_decref(now);
+	json_decref(was);
+	json_decref(planned);
 	return may;
 }
 

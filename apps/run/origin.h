@@ -24,6 +24,7 @@ struct origin {
 	json_t *plan;	     /* plan.json */
 	json_t *host;	     /* host.json */
 	json_t *differences; /* {what, was, now} each: what a repeat is stamped with */
+	json_t *environment; /* of these, what differs in the processes' environment */
 };
 
 /* Whether there is a result directory at `path`, whole or not: it has a plan. */
@@ -56,12 +57,16 @@ const json_t *origin_commits(const struct origin *origin);
 bool origin_fits(const struct origin *origin, const struct experiment *experiment,
 		 struct problems *problems);
 
-/* Gives the plan's processes the environment of before. */
-void origin_lend_environment(const struct origin *origin, struct plan *plan);
+/*
+ * Gives the plan's processes what may be taken over of the environment of before
+ * (environment_lend), and notes what differs all the same.
+ */
+void origin_lend_environment(struct origin *origin, struct plan *plan);
 
 /*
  * Compares it with today: `plan` was made for its run id and port. True if the run may be: then
- * `differences` has what a repeat is stamped with. Else `problems` say what stands in the way.
+ * `differences` has what a repeat is stamped with; of a run that is gone on with, the environment
+ * alone may differ. Else `problems` say what stands in the way.
  */
 bool origin_judge(struct origin *origin, const struct plan *plan, const struct program *programs,
 		  struct problems *problems);

@@ -1,6 +1,7 @@
 #include "apps/run/others.h"
 
 #include "apps/common/json.h"
+#include "apps/common/process.h"
 #include "dataplane/core/clock.h"
 
 #include <dirent.h>
@@ -29,30 +30,6 @@ struct reading {
 	uint64_t at_ns;
 	bool known;
 };
-
-/* User and system time of a process, all its threads. */
-static bool read_process(const char *pid, uint64_t *ticks_out)
-{
-	unsigned long long user, system;
-	char path[300], line[1024];
-	const char *behind_name = NULL;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	/* proc(5): the name is in parentheses and may hold anything, line ends too. */
-	line[fread(line, 1, sizeof(line) - 1, file)] = '\0';
-	fclose(file);
-	behind_name = strrchr(line, ')');
-	if (!behind_name ||
-	    sscanf(behind_name + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user,
-		   &system) != 2)
-		return false;
-	*ticks_out = user + system;
-	return true;
-}
 
 static bool read_all_cpus(uint64_t *ticks_out)
 {
@@ -92,7 +69,7 @@ static void read_host(struct reading *reading)
 	reading->known = read_all_cpus(&reading->all_ticks);
 	while (folder && (entry = readdir(folder)))
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' &&
-		    read_process(entry->d_name, &ticks))
+		    process_read_ticks((pid_t)atoi(entry->d_name), &ticks))
 			add_usage(reading, (pid_t)atoi(entry->d_name), ticks);
 	if (folder)
 		closedir(folder);

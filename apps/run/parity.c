@@ -87,6 +87,17 @@ static bool is_first(const struct plan *plan, unsigned index, bool of_its_server
 	return true;
 }
 
+unsigned parity_count(const struct plan *plan)
+{
+	unsigned count = 0;
+
+	if (plan->cell_count < 2 || json_object_get(plan->experiment->json, "hosts"))
+		return 0;
+	for (unsigned i = 0; i < plan->cell_count; i++)
+		count += is_first(plan, i, true);
+	return count;
+}
+
 static json_t *server_to_json(const struct plan_cell *cell, const struct answer *answer)
 {
 	json_t *server = json_object();
@@ -263,6 +274,7 @@ int parity_keep(const struct plan *plan, struct directory *directory, struct int
 
 	if (code < 0)
 		return code;
+	json_object_set_new(parity, "schema", json_string(PARITY_SCHEMA));
 	json_object_set_new(parity, when, found);
 	code = directory_write_json(directory, "parity.json", parity);
 	mismatch = parity_mismatch(found);

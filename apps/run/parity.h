@@ -17,6 +17,8 @@
 
 #include <stdbool.h>
 
+#define PARITY_SCHEMA "weir.parity/1"
+
 /*
  * Asks every distinct server of the plan; `when` ("before", "after") goes into the logs' names
  * (parity/WHEN-NN.server.log) and the object:
@@ -36,13 +38,17 @@ int parity_check(const struct plan *plan, struct directory *directory, struct in
 		 const char *when, json_t **parity_out);
 
 /*
- * The same before the first sample or after the last, kept in parity.json as {"before", "after"};
- * `parity` is that object, the caller's. 0; or as above. A mismatch before is the directory's
- * failure (-EBADMSG, its text in the directory's error), for nothing measured would compare; one
- * after is not, and found by parity_mismatch of parity's "after".
+ * The same before the first sample or after the last, kept in parity.json as {"schema", "before",
+ * "after"}; `parity` is that object, the caller's, in which the schema is set. 0; or as above. A
+ * mismatch before is the directory's failure (-EBADMSG, its text in the directory's error), for
+ * nothing measured would compare; one after is not, and found by parity_mismatch of parity's
+ * "after".
  */
 int parity_keep(const struct plan *plan, struct directory *directory, struct interrupt *interrupt,
 		bool after, json_t *parity);
+
+/* The servers that one check asks; 0 if there is nothing to compare, and nothing is asked. */
+unsigned parity_count(const struct plan *plan);
 
 /* The text of a mismatch, lent from the object; NULL if there is none. */
 const char *parity_mismatch(const json_t *parity);

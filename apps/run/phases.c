@@ -239,7 +239,7 @@ static int start(struct session *session, struct child *child, struct child_spec
 	else
 		code = child_start(child, spec, &error);
 	json_decref(env);
-	if (code == -ENOSPC || code == -EDQUOT || code == -EROFS || code == -EIO)
+	if (directory_is_its_own(code))
 		directory_fail(session->directory, code, log_name);
 	if (code < 0)
 		session_invalidate(session, "%s", error.text);

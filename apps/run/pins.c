@@ -436,19 +436,10 @@ unsigned pins_server_most(const struct topology *topology, bool across_nodes)
 	return most;
 }
 
-json_t *pins_cpus_to_json(const struct cpus *cpus)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < cpus->count; i++)
-		json_array_append_new(list, json_integer(cpus->cpu[i]));
-	return list;
-}
-
 json_t *pins_to_json(const struct pins *pins)
 {
-	return json_pack("{so so so so}", "server_cpus", pins_cpus_to_json(&pins->server),
-			 "client_cpus", pins_cpus_to_json(&pins->client), "server_nodes",
-			 pins_cpus_to_json(&pins->server_nodes), "client_nodes",
-			 pins_cpus_to_json(&pins->client_nodes));
+	return json_pack("{so so so so}", "server_cpus", cpus_to_numbers(&pins->server),
+			 "client_cpus", cpus_to_numbers(&pins->client), "server_nodes",
+			 cpus_to_numbers(&pins->server_nodes), "client_nodes",
+			 cpus_to_numbers(&pins->client_nodes));
 }

@@ -46,7 +46,4 @@ unsigned pins_server_most(const struct topology *topology, bool across_nodes);
  */
 json_t *pins_to_json(const struct pins *pins);
 
-/* [0, 1]; a new reference. */
-json_t *pins_cpus_to_json(const struct cpus *cpus);
-
 #endif

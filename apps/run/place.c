@@ -2,6 +2,9 @@
 
 #include <string.h>
 
+/* Containers within each other that are kept apart; the parser takes no more. */
+enum { DEPTH_MAX = 2048 };
+
 static const char *skip_blanks(const char *at)
 {
 	return at + strspn(at, " \t\r\n");
@@ -79,7 +82,7 @@ static const char *descend(const char *at, const struct place_step *step)
 	return at;
 }
 
-static struct place measure(const char *text, const char *end)
+struct place place_of(const char *text, const char *end)
 {
 	struct place place = {1, 1};
 
@@ -106,5 +109,55 @@ struct place place_find(const char *text, const struct place_step *steps, unsign
 			break;
 		at = steps[i].key ? value_of(found) : found;
 	}
-	return measure(text, found && want_key ? found : at);
+	return place_of(text, found && want_key ? found : at);
+}
+
+/*
+ * The string that ends at `end`, in the object that `object_out` is set to; NULL if there is none
+ * such.
+ */
+static const char *find_string(const char *text, const char *end, const char **object_out)
+{
+	const char *open[DEPTH_MAX], *at = text, *begin;
+	unsigned depth = 0;
+
+	while (*at && at < end) {
+		if (*at == '"') {
+			begin = at;
+			at = skip_string(at);
+			if (at == end && depth > 0) {
+				*object_out = open[depth - 1];
+				return begin;
+			}
+			continue;
+		}
+		if ((*at == '{' || *at == '[') && depth < DEPTH_MAX)
+			open[depth++] = at;
+		else if ((*at == '}' || *at == ']') && depth > 0)
+			depth--;
+		at++;
+	}
+	return NULL;
+}
+
+bool place_find_twin(const char *text, size_t end, char *key, size_t key_bytes,
+		     struct place *first_out, struct place *second_out)
+{
+	const char *object, *at, *twin = find_string(text, text + end, &object);
+	size_t bytes;
+
+	if (!twin || *object != '{')
+		return false;
+	bytes = (size_t)(text + end - twin);
+	at = skip_blanks(object + 1);
+	/* As they are written: one with an escape in it is not found. */
+	while (at && at < twin && strncmp(at, twin, bytes) != 0)
+		at = next_sibling(value_of(at));
+	if (!at || at >= twin || bytes < 2 || bytes - 2 >= key_bytes)
+		return false;
+	memcpy(key, twin + 1, bytes - 2);
+	key[bytes - 2] = '\0';
+	*first_out = place_of(text, at);
+	*second_out = place_of(text, twin);
+	return true;
 }

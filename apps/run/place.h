@@ -34,4 +34,14 @@ struct place {
 struct place place_find(const char *text, const struct place_step *steps, unsigned count,
 			bool want_key);
 
+/* Line and column of a place within the text. */
+struct place place_of(const char *text, const char *at);
+
+/*
+ * A key that ends `end` bytes into the text and stands in its object for the second time: copies it
+ * to `key`, and finds both. The text must be well-formed up to there. False if there is none.
+ */
+bool place_find_twin(const char *text, size_t end, char *key, size_t key_bytes,
+		     struct place *first_out, struct place *second_out);
+
 #endif

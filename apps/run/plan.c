@@ -3,6 +3,7 @@
 #include "apps/run/argv.h"
 #include "apps/run/cells.h"
 #include "apps/run/environment.h"
+#include "apps/run/parity.h"
 #include "apps/run/profile.h"
 #include "dataplane/core/clock.h"
 
@@ -253,5 +254,6 @@ double plan_estimate_s(const struct plan *plan)
 	double windows_s =
 		(double)(experiment->warmup_ns + experiment->duration_ns) / (double)CLOCK_SECOND_NS;
 
-	return plan->sample_count * (windows_s + sample_overhead_s);
+	return plan->sample_count * (windows_s + sample_overhead_s) +
+	       2 * parity_count(plan) * sample_overhead_s;
 }

@@ -103,8 +103,8 @@ unsigned plan_variant_width(const struct plan *plan);
 void plan_free(struct plan *plan);
 
 /*
- * How long the plan should take, from its windows and the usual cost of starting and stopping,
- * seconds.
+ * How long the plan should take, from its windows and the usual cost of starting and stopping, the
+ * servers' that parity asks included, seconds. Building variants is not counted.
  */
 double plan_estimate_s(const struct plan *plan);
 

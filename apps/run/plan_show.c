@@ -23,7 +23,7 @@ static json_t *sample_to_json(const struct plan_sample *sample)
 				 "client_argv", sample->client_argv, "env", (json_t *)sample->env);
 
 	json_object_update_new(json, pins_to_json(&cell->pins));
-	json_object_set_new(json, "reserved_cpus", pins_cpus_to_json(&cell->pins.reserved));
+	json_object_set_new(json, "reserved_cpus", cpus_to_numbers(&cell->pins.reserved));
 	return json;
 }
 

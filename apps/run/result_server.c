@@ -200,13 +200,14 @@ static json_t *details_of(const json_t *before, const json_t *after)
 	const json_t *last = json_object_get(after, "details");
 	json_t *details = json_object();
 	const char *name;
-	json_t *ignored;
+	json_t *ignored, *grown;
 
 	json_object_foreach((json_t *)last, name, ignored)
 	{
 		growth_set(details, name, before, after, (struct growth_source){"details", name});
-		if (strncmp(name, "xstat_", 6) == 0 &&
-		    json_integer_value(json_object_get(details, name)) == 0)
+		grown = json_object_get(details, name);
+		if (strncmp(name, "xstat_", 6) == 0 && json_is_number(grown) &&
+		    json_number_value(grown) == 0)
 			json_object_del(details, name);
 	}
 	return details;

@@ -41,7 +41,8 @@ json_t *stamp_make(const struct plan *plan, const struct ground *ground,
 	return json;
 }
 
-void stamp_resumed(json_t *plan_json, const char *from_sample, const struct others *others)
+void stamp_resumed(json_t *plan_json, const char *from_sample, const struct others *others,
+		   json_t *environment)
 {
 	json_t *resumed = json_object_get(plan_json, "resumed");
 	time_t now = time(NULL);
@@ -53,7 +54,8 @@ void stamp_resumed(json_t *plan_json, const char *from_sample, const struct othe
 		resumed = json_array();
 		json_object_set_new(plan_json, "resumed", resumed);
 	}
-	json_array_append_new(resumed, json_pack("{ss so so}", "at", at, "from_sample",
-						 json_text(from_sample), "busy_at_start",
-						 others_to_json(others)));
+	json_array_append_new(resumed,
+			      json_pack("{ss so so sO}", "at", at, "from_sample",
+					json_text(from_sample), "busy_at_start",
+					others_to_json(others), "differences", environment));
 }

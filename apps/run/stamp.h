@@ -19,7 +19,11 @@ json_t *stamp_programs(const struct plan *plan, const struct program *programs);
 json_t *stamp_make(const struct plan *plan, const struct ground *ground,
 		   const struct program *programs, const struct others *others);
 
-/* Enters into a plan.json that is gone on with when, from which sample, and who is busy. */
-void stamp_resumed(json_t *plan_json, const char *from_sample, const struct others *others);
+/*
+ * Enters into a plan.json that is gone on with when, from which sample, who is busy, and what of
+ * the processes' environment is not as it was.
+ */
+void stamp_resumed(json_t *plan_json, const char *from_sample, const struct others *others,
+		   json_t *environment);
 
 #endif

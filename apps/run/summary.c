@@ -170,7 +170,25 @@ static void copy(json_t *to, const json_t *from, const char *name)
 	json_object_set(to, name, value ? value : json_null());
 }
 
-json_t *summary_make(const json_t *plan, const json_t *results, unsigned attempts_failed)
+/* Who else worked as each later part began: [{at, busy_at_start}], empty if there is none. */
+static json_t *list_resumed(const json_t *plan)
+{
+	json_t *list = json_array(), *part;
+	size_t index;
+
+	json_array_foreach(json_object_get(plan, "resumed"), index, part)
+	{
+		json_t *entry = json_object();
+
+		copy(entry, part, "at");
+		copy(entry, part, "busy_at_start");
+		json_array_append_new(list, entry);
+	}
+	return list;
+}
+
+json_t *summary_make(const json_t *plan, const json_t *results, unsigned attempts_failed,
+		     json_t *mismatch)
 {
 	const json_t *effective = json_object_get(plan, "effective");
 	json_t *question = json_object_get(effective, "question");
@@ -188,6 +206,8 @@ json_t *summary_make(const json_t *plan, const json_t *results, unsigned attempt
 	copy(summary, plan, "degraded");
 	copy(summary, plan, "degraded_reason");
 	copy(summary, plan, "busy_at_start");
+	json_object_set_new(summary, "resumed", list_resumed(plan));
+	json_object_set(summary, "servers_differ", mismatch);
 	json_object_set_new(summary, "cells", make_cells(plan, results));
 	return summary;
 }
@@ -254,6 +274,7 @@ void summary_print(const json_t *summary, FILE *to)
 {
 	const json_t *cells = json_object_get(summary, "cells");
 	const char *degraded = json_string_value(json_object_get(summary, "degraded_reason"));
+	const char *differ = json_string_value(json_object_get(summary, "servers_differ"));
 	double disturbed = 0;
 	bool saturated = false;
 	int width = 7;
@@ -283,6 +304,8 @@ void summary_print(const json_t *summary, FILE *to)
 			"trust small "
 			"differences.\n",
 			disturbed);
+	if (differ)
+		fprintf(to, "The servers answered the same request differently: %s.\n", differ);
 	if (degraded)
 		fprintf(to, "degraded: %s.\n", degraded);
 	fputc('\n', to);

@@ -16,10 +16,12 @@
 
 /*
  * summary.json from plan.json and the results (an array of result.json, in the plan's order), so
- * that a reader of the directory can make it anew; `attempts_failed` counts samples that were
- * measured again (attempts.h). A new reference.
+ * that a reader of the directory can make it anew. `attempts_failed` counts samples that were
+ * measured again, and `mismatch` says how servers answered differently, or is null (attempts.h). A
+ * new reference.
  */
-json_t *summary_make(const json_t *plan, const json_t *results, unsigned attempts_failed);
+json_t *summary_make(const json_t *plan, const json_t *results, unsigned attempts_failed,
+		     json_t *mismatch);
 
 /* One line a cell. */
 void summary_print(const json_t *summary, FILE *to);

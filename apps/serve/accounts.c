@@ -68,15 +68,6 @@ bool serve_polls_itself(const struct serve_options *options)
 	return polled > CPUS_NUMBER_MAX || cpus_have(&stack->cpus, (unsigned)polled);
 }
 
-static json_t *cpus_to_json(const struct cpus *cpus)
-{
-	json_t *array = json_array();
-
-	for (unsigned i = 0; i < cpus->count; i++)
-		json_array_append_new(array, json_integer(cpus->cpu[i]));
-	return array;
-}
-
 json_t *serve_copy_to_json(const struct serve_options *options, const struct serve_copy *sum)
 {
 	struct cpus held =
@@ -151,8 +142,8 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "stack", json_text(stack->stack->name));
 	json_object_set_new(object, "device", json_text(stack->device));
 	json_object_set_new(object, "workers", json_integer(stack->workers));
-	json_object_set_new(object, "cpus", cpus_to_json(&stack->cpus));
-	json_object_set_new(object, "held_cpus", cpus_to_json(&held));
+	json_object_set_new(object, "cpus", cpus_to_numbers(&stack->cpus));
+	json_object_set_new(object, "held_cpus", cpus_to_numbers(&held));
 	json_object_set_new(object, "pid", json_integer(getpid()));
 	json_object_set_new(object, "pipeline", json_boolean(!options->bare));
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));

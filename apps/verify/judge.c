@@ -102,8 +102,15 @@ static void judge_summary(const char *path, const json_t *plan, const json_t *re
 			  json_t *faults)
 {
 	json_t *said = read_object(path, "summary.json", FILE_BYTES_MAX, SUMMARY_SCHEMA, faults);
-	json_t *found = summary_make(plan, results, attempts_failed(path)), *value;
+	json_t *mismatch = attempts_mismatch(path), *value;
+	json_t *found = summary_make(plan, results, attempts_failed(path), mismatch);
 	const char *key;
+
+	if (!json_is_null(mismatch))
+		add_fault(faults,
+			  "parity.json: the servers answered the same request differently: %s",
+			  json_string_value(mismatch));
+	json_decref(mismatch);
 
 	json_object_foreach(found, key,
 			    value) if (said && (!json_object_get(said, key) ||

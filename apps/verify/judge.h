@@ -3,7 +3,7 @@
  *
  * Every file against the manifest, the manifest against its digest, the samples against the plan,
  * results.jsonl against each sample's result.json, and summary.json against what these results
- * come to.
+ * come to. A result whose servers were found to answer differently does not add up either.
  *
  * Plane: report.
  */

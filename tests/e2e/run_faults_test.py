@@ -152,6 +152,33 @@ def killed_runner(bench):
     assert not os.path.exists(ground)
 
 
+def autogroup_of(pid):
+    """The nice value of a process's session, or None where the kernel has no such thing."""
+    with contextlib.suppress(OSError, ValueError):
+        return int(read(f"/proc/{pid}/autogroup").split()[-1])
+    return None
+
+
+@case("a runner killed with -9 leaves its session's weight raised, and the next run puts it back, from another session")
+def killed_runner_of_session(bench):
+    if autogroup_of(os.getpid()) is None or os.geteuid() != 0:
+        raise Skip("needs root and a kernel with autogroups")
+    folder = bench.experiment(factors=ONE_CELL, duration="20s")
+    command = ["/bin/sh", "-c", '"$@"; read line', "sh", WEIR, *bench.arguments(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          start_new_session=True) as session:
+        before = autogroup_of(session.pid)
+        bench.await_measuring("s0001")
+        runner, = children_of(session.pid)
+        os.kill(runner, signal.SIGKILL)
+        wait_for(lambda: not is_alive(runner))
+        raised = autogroup_of(session.pid)
+        bench.result(folder, "--set", "duration=100ms")
+        after = autogroup_of(session.pid)
+        session.stdin.close()
+    assert (before, raised, after) == (0, -10, 0), (before, raised, after)
+
+
 def namespaces():
     return os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
 
@@ -196,7 +223,7 @@ def living_run(bench):
         bench.await_measuring("s0001")
         ground = ground_of(runner.pid)
         outcome = other.run(other.experiment(factors=ONE_CELL))
-        assert sorted(os.listdir(ground)) == ["run", "s0001.sock"]
+        assert set(os.listdir(ground)) - {"autogroup"} == {"run", "s0001.sock"}
         interrupt(runner)
     assert outcome.returncode == 0 and ground not in outcome.stderr, outcome.stderr
 
@@ -340,6 +367,18 @@ def full_in_samples(bench):
     outcome = bench.run(moved, "--resume", "--dry-run")
     assert outcome.returncode == 0, outcome.stderr
     assert f"{40 - len(valid)} samples, about" in outcome.stdout, outcome.stdout
+
+
+@case("a disk that is full while servers are compared is the directory's failure, not theirs")
+def full_in_parity(bench):
+    """Whatever number of files there is room for, one of which ends just where a server's log would begin."""
+    said = []
+    for files in range(7, 14):
+        with small_disk(bench.output, f"1m,nr_inodes={files}"):
+            outcome = bench.run(bench.experiment())
+            assert outcome.returncode == 4 and "No space left on device" in outcome.stderr, (files, outcome.stderr)
+            said.append(outcome.stderr)
+    assert any("cannot write parity/before-01.server.log" in one for one in said), said
 
 
 @case("a file size limit is named as what it is")

@@ -139,6 +139,86 @@ def resume_twice(bench):
     assert {"resume.1", "resume.2"} <= set(os.listdir(os.path.join(path, "attempts")))
 
 
+def answer_differently(path):
+    """Lets parity.json say that two servers of the result differed after the last sample."""
+    text = "the answers of a (SHA-256 0) and b (SHA-256 1) differ"
+    edit_json(os.path.join(path, "parity.json"),
+              lambda parity: parity.update(after={**parity["before"], "when": "after", "equal": False, "mismatch": text}))
+    return text
+
+
+@case("servers that answered differently after the last sample stay a failure when the result is looked at or gone on with")
+def resume_of_unlike(bench):
+    path = bench.result(bench.experiment(**RUNS))
+    text = answer_differently(path)
+    edit_json(os.path.join(path, "summary.json"), lambda summary: summary.update(servers_differ=text))
+    write_manifest(path)
+    looked, verdict = bench.run(path, "--resume"), bench.weir("verify", path)
+    assert looked.returncode == 3 and text in looked.stdout, looked.stdout
+    assert verdict.returncode == 3, verdict.stdout
+    assert verdict.stdout == f"parity.json: the servers answered the same request differently: {text}\n", verdict.stdout
+
+
+@case("what servers answered before a run was gone on with stays a failure of the whole")
+def resume_after_unlike(bench):
+    folder, partial = interrupted(bench, "s0003")
+    text = answer_differently(partial)
+    outcome = bench.run(folder, "--resume")
+    assert outcome.returncode == 3, (outcome.returncode, outcome.stderr)
+    path = results_path(outcome)
+    assert read_json(path, "summary.json")["servers_differ"] == text
+    parity = read_json(path, "parity.json")
+    assert parity["schema"] == "weir.parity/1" and parity["after"]["equal"] is True, parity
+    assert bench.weir("verify", path).returncode == 3
+
+
+@case("of a run that was gone on with, drift is what changed since then, what had changed before stands apart")
+def resume_drift(bench):
+    folder, partial = interrupted(bench, "s0003")
+    edit_json(os.path.join(partial, "host.json"), lambda host: host.update(environment_bytes=1, uptime_marker="first"))
+    path = bench.result(folder, "--resume")
+    drift = read_json(path, "drift.json")
+    assert "uptime_marker" not in [one["fact"] for one in drift["drift"]], drift["drift"]
+    assert "uptime_marker" in [one["fact"] for one in drift["earlier"]["drift"]], drift["earlier"]
+    assert "steal_share" in drift and "steal_share" in drift["earlier"]
+    summary = read_json(path, "summary.json")
+    assert [one["busy_at_start"] for one in summary["resumed"]] == \
+        [one["busy_at_start"] for one in read_json(path, "plan.json")["resumed"]]
+
+
+@case("a run of several hosts that is gone on with keeps hosts.json and adds what the hosts are now")
+def resume_hosts(bench):
+    hosts = {"server": {"address": "127.0.0.1"}}
+    fixed = {"stack": "epoll@network", "connections": 4, "request_bytes": 32}
+    _, partial = interrupted(bench, "s0003", hosts=hosts, fixed=fixed)
+    before = read_bytes(os.path.join(partial, "hosts.json"))
+    path = bench.result(partial, "--resume")
+    assert read_bytes(os.path.join(path, "hosts.json")) == before
+    assert read_json(path, "hosts-resumed.json")["schema"] == "weir.hosts/1"
+
+
+@case("the environment in a plan loads and finds nothing: the present one counts, and what differs is listed")
+def repeat_environment(bench):
+    path = bench.result(bench.experiment(factors=ONE_CELL))
+    marker = os.path.join(bench.folder, "loaded")
+
+    def change(plan):
+        for sample in plan["samples"]:
+            sample["env"].update(LD_PRELOAD=marker, PATH="/nonexistent", MALLOC_ARENA_MAX="3")
+    edit_json(os.path.join(path, "plan.json"), change)
+    write_manifest(path)
+    outcome = bench.run(path)
+    assert outcome.returncode == 0, outcome.stderr
+    plan = read_json(results_path(outcome), "plan.json")
+    env = plan["samples"][0]["env"]
+    assert "LD_PRELOAD" not in env and env["PATH"] == os.environ["PATH"] and env["MALLOC_ARENA_MAX"] == "3", env
+    differences = {one["what"]: one for one in plan["repeats"]["differences"]}
+    assert sorted(differences) == ["environment.LD_PRELOAD", "environment.PATH"], differences
+    assert differences["environment.PATH"]["was"] == "/nonexistent", differences
+    assert f'environment.LD_PRELOAD: was "{marker}", is now ' in outcome.stderr, outcome.stderr
+    assert "ld.so" not in read(os.path.join(results_path(outcome), plan["samples"][0]["folder"], "server.log"))
+
+
 @case("the newest partial of the experiment is gone on with, and no other's")
 def resume_newest(bench):
     other = bench.experiment(name="tiny-other", **RUNS)

@@ -4,17 +4,20 @@
 usage: run_test.py WEIR [SUBSTRING...]
 """
 
+import contextlib
 import ctypes
 import errno
 import json
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
 
-from bench import (DEADLINE_S, EXPERIMENT, ONE_CELL, ROOT, case, check_hashes, ground_of, need_stack, path_in,
-                   read, read_bytes, read_json, read_results, ready_of, results_path, stacks, write)
+from bench import (DEADLINE_S, EXPERIMENT, ONE_CELL, ROOT, case, check_hashes, children_of, ground_of, is_alive,
+                   need_stack, path_in, read, read_bytes, read_json, read_results, ready_of, results_path, stacks,
+                   wait_for, write)
 from processes import WEIR, Skip, limit_files, run_tests
 
 SYS_IO_URING_SETUP = 425
@@ -207,7 +210,7 @@ def unix_socket(bench):
     with bench.start(bench.experiment(fixed=fixed, factors={"wait": ["block"]})) as runner:
         bench.await_measuring("s0001")
         ground = ground_of(runner.pid)
-        assert sorted(os.listdir(ground)) == ["run", "s0001.sock"], os.listdir(ground)
+        assert set(os.listdir(ground)) - {"autogroup"} == {"run", "s0001.sock"}, os.listdir(ground)
         stdout, stderr = runner.communicate(timeout=DEADLINE_S)
     assert runner.returncode == 0, stdout + stderr
     assert not os.path.exists(ground)
@@ -267,6 +270,49 @@ def lock_elsewhere(bench):
     outcome = bench.run(bench.experiment())
     assert outcome.returncode == 4 and f"{lock} is no lock" in outcome.stderr, outcome.stderr
     assert read(lock) == "a year of measurements"
+
+
+class Reporting:
+    """A run into a result, of which a report is being made: python3 is stopped as it begins."""
+
+    def __init__(self, bench):
+        arguments = bench.arguments(bench.experiment(factors=ONE_CELL))[:-1]
+        self.runner = subprocess.Popen([WEIR, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                       env={**os.environ, "WEIR_ROOT": ROOT})
+        wait_for(lambda: self.analysis() or self.runner.poll() is not None)
+        if self.runner.poll() is not None:
+            raise Skip("no report can be made here")
+        self.pid = self.analysis()
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def analysis(self):
+        """The process id of the analysis, or None."""
+        for pid in children_of(self.runner.pid) if is_alive(self.runner.pid) else []:
+            with contextlib.suppress(OSError):
+                if b"analysis.report" in read_bytes(f"/proc/{pid}/cmdline"):
+                    return pid
+        return None
+
+
+@case("Ctrl-C while the report is made ends with 130, and says that the result is whole")
+def interrupted_report(bench):
+    reporting = Reporting(bench)
+    reporting.runner.send_signal(signal.SIGINT)
+    stdout, stderr = reporting.runner.communicate(timeout=DEADLINE_S)
+    assert reporting.runner.returncode == 130, (reporting.runner.returncode, stderr)
+    assert "interrupted by SIGINT; the result is whole all the same" in stderr, stderr
+    assert not is_alive(reporting.pid)
+    assert bench.weir("verify", path_in(stdout)).returncode == 0
+
+
+@case("a runner killed with -9 while the report is made takes the analysis along")
+def killed_report(bench):
+    reporting = Reporting(bench)
+    reporting.runner.kill()
+    reporting.runner.communicate(timeout=DEADLINE_S)
+    wait_for(lambda: not is_alive(reporting.pid))
+    made, = bench.made()
+    assert bench.weir("verify", os.path.join(bench.output, made)).returncode == 0
 
 
 @case("a report follows if it can, and its lack is said loudly")

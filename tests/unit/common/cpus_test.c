@@ -12,12 +12,18 @@ static void test_lists(void)
 					    "3-1", "0,0", "0-2,1", "a",	 "0 1",	 "1024", "0-1024"};
 	struct cpus cpus = {.count = 1, .cpu = {77}};
 	char text[CPUS_TEXT_BYTES];
+	json_t *numbers, *expected;
 
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		CU_ASSERT_EQUAL(cpus_parse(wrong[i], &cpus), -EINVAL);
 	CU_ASSERT_TRUE(cpus.count == 1 && cpus.cpu[0] == 77);
 	CU_ASSERT_EQUAL(cpus_parse("0,2-3", &cpus), 0);
 	CU_ASSERT_STRING_EQUAL(cpus_print(&cpus, text), "0,2,3");
+	numbers = cpus_to_numbers(&cpus);
+	expected = json_pack("[i i i]", 0, 2, 3);
+	CU_ASSERT_TRUE(json_equal(numbers, expected));
+	json_decref(numbers);
+	json_decref(expected);
 	CU_ASSERT_EQUAL(cpus_parse("5,1", &cpus), 0);
 	CU_ASSERT_STRING_EQUAL(cpus_print(&cpus, text), "5,1");
 	CU_ASSERT_EQUAL(cpus_parse("0-1023", &cpus), 0);

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void reads_numbers_by_name(void)
@@ -213,7 +215,24 @@ static void counts_switches_of_other_threads(void)
 	close(ends[1]);
 }
 
+/* A child, so that the name is nobody else's. */
+static void reads_ticks_behind_any_name(void)
+{
+	uint64_t ticks = 0;
+	int status = -1;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		prctl(PR_SET_NAME, "a) R 1\n2 (b");
+		_exit(process_read_ticks(getpid(), &ticks) ? 0 : 1);
+	}
+	CU_ASSERT_EQUAL_FATAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT_EQUAL(status, 0);
+	CU_ASSERT_FALSE(process_read_ticks(pid, &ticks));
+}
+
 static const struct suite_test tests[] = {
+	{"the time of a process is found behind any name", reads_ticks_behind_any_name},
 	{"a number is found by its whole name", reads_numbers_by_name},
 	{"softirqs are counted by CPU, whichever are there", counts_softirqs_by_cpu},
 	{"what CPUs did is said, or why not", says_what_cpus_did},

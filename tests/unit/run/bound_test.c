@@ -59,14 +59,65 @@ static void whatever_is_elsewhere_is_named(void)
 	       "the server's worker 1 takes memory from node 1, but was bound to that of node 0");
 }
 
-static void what_is_not_known_is_not_a_breach(void)
+/* No breach, but nothing that could be called kept either. */
+static void expect_unknown(const char *memory_said, const char *worker, const char *why)
 {
-	static const char unsaid[] = "{\"affinity\": null, \"seen_on\": [3], \"migrations\": null, "
-				     "\"memory_nodes\": null}";
-	json_t *binding, *reasons = judge("{\"bound\": false}", first, unsaid, &binding);
+	json_t *binding, *reasons = judge(memory_said, first, worker, &binding);
+	const char *said = json_string_value(json_object_get(binding, "kept_reason"));
+
+	CU_ASSERT_EQUAL(json_array_size(reasons), 0);
+	CU_ASSERT(json_is_null(json_object_get(binding, "kept")));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(said);
+	CU_ASSERT_STRING_EQUAL(said, why);
+	json_decref(binding);
+	json_decref(reasons);
+}
+
+static void what_is_not_known_is_neither_kept_nor_broken(void)
+{
+	expect_unknown(memory,
+		       "{\"affinity\": null, \"affinity_reason\": \"gone\", \"seen_on\": [3], "
+		       "\"migrations\": 0, \"memory_nodes\": [0]}",
+		       "affinity of the server's worker 1 is not known: gone");
+	expect_unknown(memory,
+		       "{\"affinity\": [3], \"seen_on\": [], \"migrations\": 0, "
+		       "\"memory_nodes\": [0]}",
+		       "seen_on of the server's worker 1 is not known: it did not say");
+	expect_unknown(memory,
+		       "{\"affinity\": [3], \"seen_on\": [3], \"migrations\": null, "
+		       "\"memory_nodes\": [0]}",
+		       "migrations of the server's worker 1 is not known: it did not say");
+	expect_unknown(memory, "{\"affinity\": [3], \"seen_on\": [3], \"migrations\": 0}",
+		       "memory_nodes of the server's worker 1 is not known: it did not say");
+	expect_unknown("{\"asked\": \"bind\", \"bound\": false, \"bound_reason\": \"denied\"}",
+		       second, "the server's memory is bound to no node: denied");
+	expect_unknown(memory, "{}",
+		       "affinity of the server's worker 1 is not known: it did not say");
+}
+
+static void memory_that_nobody_bound_is_kept_wherever_it_is(void)
+{
+	json_t *binding, *reasons = judge("{\"asked\": \"none\", \"bound\": false}", first, second,
+					  &binding);
 
 	CU_ASSERT_EQUAL(json_array_size(reasons), 0);
 	CU_ASSERT(json_is_true(json_object_get(binding, "kept")));
+	json_decref(binding);
+	json_decref(reasons);
+}
+
+static void a_worker_that_is_not_told_of_is_not_kept(void)
+{
+	static const struct cpus pins = {.count = 2, .cpu = {2, 3}};
+	json_t *said = json_pack("{so s[o]}", "memory", json_loads(memory, 0, NULL), "workers",
+				 json_loads(first, 0, NULL));
+	struct bound_side side = {"server", &pins, said, "it did not say"};
+	json_t *reasons = json_array(), *binding = bound_judge(&side, 1, reasons);
+
+	CU_ASSERT(json_is_null(json_object_get(binding, "kept")));
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(binding, "kept_reason")),
+			       "the server told of 1 of its 2 workers");
+	json_decref(said);
 	json_decref(binding);
 	json_decref(reasons);
 }
@@ -89,7 +140,12 @@ static const struct suite_test tests[] = {
 	{"workers in their places are kept", workers_in_their_places_are_kept},
 	{"a worker elsewhere, moved, or with other memory is named",
 	 whatever_is_elsewhere_is_named},
-	{"what the kernel does not say is no breach", what_is_not_known_is_not_a_breach},
+	{"what nobody knows is neither kept nor a breach, and the reason is said",
+	 what_is_not_known_is_neither_kept_nor_broken},
+	{"memory that was to be bound to no node is kept wherever it is",
+	 memory_that_nobody_bound_is_kept_wherever_it_is},
+	{"a side that tells of fewer workers than planned is null with the reason",
+	 a_worker_that_is_not_told_of_is_not_kept},
 	{"a side that did not say is null with the reason",
 	 who_did_not_say_is_null_with_the_reason},
 };

@@ -75,10 +75,19 @@ static const struct {
 	{"", "1:0: '[' or '{' expected near end of file\n"},
 	{"{\n \"name\": \"x\",\n}", "3:1: string or '}' expected near '}'\n"},
 	{"{\"name\": 1e999}", "1:14: real number overflow near '1e999'\n"},
-	{"{\"runs\": 08}", "1:10: invalid token near '0'\n"},
+	{"{\"runs\": 08}", "1:10: 08 is no value in JSON: 'runs' is \"08\"; accepted: a whole "
+			   "number from 1 to 1000\n"},
+	{HEAD FIXED ",\n \"factors\": {\"depth\": [1, NaN]}}",
+	 "3:27: NaN is no value in JSON: 'depth' is \"NaN\", but a whole number from 1 to 1024 is "
+	 "accepted\n"},
 	{"{\"name\": \"a\xff\"}", "1:11: unable to decode byte 0xff near '\"a'\n"},
 	{"\xef\xbb\xbf{}", "1:1: '[' or '{' expected near '\xef\xbb\xbf'\n"},
-	{HEAD "\"runs\": 1,\n \"runs\": 2}", "3:7: duplicate object key near '\"runs\"'\n"},
+	{HEAD "\"runs\": 1,\n \"runs\": 2}",
+	 "3:2: the key 'runs' stands twice in one object: here, "
+	 "and before in line 2, column 1\n"},
+	{HEAD "\"fixed\": {\"stack\": \"}{\", \"depth\" : [{}, 2],\n \"depth\": 2}}",
+	 "3:2: the key 'depth' stands twice in one object: here, and before in line 2, column "
+	 "26\n"},
 	{"[]", "1:1: an object {...} is expected\n"},
 	{HEAD FIXED "} x", "2:39: end of file expected near 'x'\n"},
 	/* Unknown keys. */

@@ -107,11 +107,57 @@ static void a_link_is_not_followed(void)
 	end();
 }
 
+static void a_second_name_is_not_written_to(void)
+{
+	struct tp_error error;
+	char other[112];
+	int fd;
+
+	begin();
+	snprintf(other, sizeof(other), "%s/other", folder);
+	fd = open(other, O_RDWR | O_CREAT, 0644);
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL_FATAL(link(other, path), 0);
+	CU_ASSERT_EQUAL(lock_take(path, "mine", &error), -EEXIST);
+	CU_ASSERT_EQUAL(lseek(fd, 0, SEEK_END), 0);
+	close(fd);
+	unlink(other);
+	end();
+}
+
+/* As a user may make it who can only be read from: opening it would wait for a writer. */
+static void a_fifo_is_not_waited_for(void)
+{
+	begin();
+	CU_ASSERT_EQUAL_FATAL(mkfifo(path, 0444), 0);
+	CU_ASSERT_EQUAL(chmod(path, 0444), 0);
+	CU_ASSERT_EQUAL(take_as_nobody(), 1);
+	end();
+}
+
+/* Each user's own would let two measure at once; so it is where everybody may make one. */
+static void the_default_is_the_same_for_everybody(void)
+{
+	struct stat about;
+	char parent[64];
+
+	snprintf(parent, sizeof(parent), "%s", lock_default_path());
+	*strrchr(parent, '/') = '\0';
+	CU_ASSERT_STRING_EQUAL(parent, "/tmp");
+	CU_ASSERT_EQUAL_FATAL(stat(parent, &about), 0);
+	CU_ASSERT_EQUAL(about.st_mode & 01777, 01777);
+}
+
 static const struct suite_test tests[] = {
 	{"one holds the lock and the next is told who", one_holds_it_and_is_named},
 	{"every user may hold a lock that one of them made", every_user_may_hold_it},
 	{"a lock that may only be read can be held", reading_is_enough},
 	{"a symbolic link in the lock's place is refused", a_link_is_not_followed},
+	{"a file that has another name beside the lock's is not written to",
+	 a_second_name_is_not_written_to},
+	{"a FIFO in the lock's place is refused without waiting", a_fifo_is_not_waited_for},
+	{"the default is one place that every user may lock",
+	 the_default_is_the_same_for_everybody},
 };
 
 SUITE_MAIN("run lock", tests)

@@ -160,6 +160,7 @@ static void a_mismatch_is_refused_before_and_told_after(void)
 	text = rig_read(&rig, "parity.json");
 	kept = json_loads(text, 0, NULL);
 	CU_ASSERT(json_equal(kept, parity));
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(kept, "schema")), "weir.parity/1");
 	CU_ASSERT_EQUAL(parity_keep(rig.plan, &rig.directory, &rig.interrupt, false, parity),
 			-EBADMSG);
 	CU_ASSERT_EQUAL(rig.directory.failed, -EBADMSG);

@@ -267,13 +267,18 @@ static void a_devices_counters_that_stand_still_are_left_out(void)
 {
 	json_t *before = parse(before_text), *after = parse(after_text), *server, *details;
 
-	json_object_set_new(before, "details", parse("{\"xstat_a\": 1, \"xstat_b\": 1, \"c\": 1}"));
-	json_object_set_new(after, "details", parse("{\"xstat_a\": 1, \"xstat_b\": 4, \"c\": 1}"));
+	json_object_set_new(before, "details",
+			    parse("{\"xstat_a\": 1, \"xstat_b\": 1, \"c\": 1, \"xstat_back\": 5}"));
+	json_object_set_new(after, "details",
+			    parse("{\"xstat_a\": 1, \"xstat_b\": 4, \"c\": 1, \"xstat_back\": 3}"));
 	server = result_server(before, after, 1, 1);
 	details = json_object_get(server, "details");
 	CU_ASSERT_PTR_NULL(json_object_get(details, "xstat_a"));
 	expect_number(details, "xstat_b", 3);
 	expect_number(details, "c", 0);
+	CU_ASSERT(json_is_null(json_object_get(details, "xstat_back")));
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(details, "xstat_back_reason")),
+			       "the counter went backwards");
 	json_decref(server);
 	json_decref(before);
 	json_decref(after);

@@ -16,7 +16,8 @@ static json_t *make(json_t *results)
 				 "x", "effective", "question", "why?", "degraded", 0,
 				 "degraded_reason", "variants", "a", "b", "samples", "variant", "b",
 				 "cell", "depth", 2, "variant", "a", "cell", "depth", 1);
-	json_t *summary = summary_make(plan, results, 3);
+	json_t *mismatch = json_null();
+	json_t *summary = summary_make(plan, results, 3, mismatch);
 
 	json_decref(plan);
 	return summary;
@@ -74,6 +75,28 @@ static void no_median_without_a_valid_sample(void)
 	json_decref(results);
 }
 
+/* What speaks against a part of a run that was gone on with is not lost in the plan. */
+static void what_speaks_against_any_part_is_in_it(void)
+{
+	json_t *plan = json_pack("{s{ss} s[] s[] s{sb} s[{ss ss s{sb}}]}", "effective", "question",
+				 "why?", "samples", "variants", "busy_at_start", "disturbed", 0,
+				 "resumed", "at", "2020-01-02T03:04:05Z", "from_sample", "s0002",
+				 "busy_at_start", "disturbed", 1);
+	json_t *results = json_array(), *mismatch = json_string("a and b differ");
+	json_t *summary = summary_make(plan, results, 0, mismatch);
+	const json_t *part = json_array_get(json_object_get(summary, "resumed"), 0);
+	const json_t *busy = json_object_get(part, "busy_at_start");
+
+	CU_ASSERT_PTR_NOT_NULL(plan);
+	CU_ASSERT(json_equal(json_object_get(summary, "servers_differ"), mismatch));
+	CU_ASSERT(json_is_true(json_object_get(busy, "disturbed")));
+	CU_ASSERT_PTR_NOT_NULL(json_object_get(part, "at"));
+	json_decref(summary);
+	json_decref(mismatch);
+	json_decref(results);
+	json_decref(plan);
+}
+
 static void groups_digits(void)
 {
 	char text[32];
@@ -88,6 +111,8 @@ static const struct suite_test tests[] = {
 	{"medians, least and greatest are of the valid samples", medians_of_what_is_valid},
 	{"a cell without a valid sample has no median but a reason",
 	 no_median_without_a_valid_sample},
+	{"unlike servers, and who was busy as a later part began, are in it",
+	 what_speaks_against_any_part_is_in_it},
 	{"thousands are set apart", groups_digits},
 };
 
