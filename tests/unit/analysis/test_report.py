@@ -310,6 +310,10 @@ class Poor(unittest.TestCase):
         self.assertIn("&lt;script&gt;alert(1)", html)
         self.assertNotIn("<script>alert", html)
         self.assertIn("| 4 | s0004 |", self.text())
+        for name in ("report.md", "aggregate.txt"):
+            text = (self.path / name).read_text()
+            self.assertRegex(text, r"s0009.*<script>alert\(1\)</script>", name)
+            self.assertNotIn("\n## How the run went\n\n### How", text)
         self.assertIn("2/3", (self.path / "aggregate.txt").read_text())
 
     def test_hasty(self):
