@@ -3,6 +3,7 @@ changed on the host, what the runner itself took, what was measured anew."""
 
 from __future__ import annotations
 
+import re
 from statistics import median_low
 from typing import Any
 
@@ -16,6 +17,10 @@ from analysis.load import Result, Sample
 # How a counter of the device begins in a sample's `details`.
 XSTAT = "xstat_"
 NOTES_MAX = 40
+
+# From so many samples on, notes that differ in numbers alone are one line.
+ALIKE_MIN = 4
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def blocks(result: Result, found: Aggregate) -> list[Block]:
@@ -31,7 +36,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
     made = [Block("How the run went", lines)] if lines else []
     if result.attempts:
         kept = [f"{one.folder} {one.variant}: {'; '.join(one.reasons)}" for one in result.attempts]
-        made.append(Block("Attempts at samples that were measured anew, in no number", kept))
+        made.append(Block("Attempts at samples that were measured anew, in none of the numbers", kept))
     notes = _notes(result.valid)
     if notes:
         made.append(Block("What speaks against single samples without making them invalid", notes))
@@ -42,8 +47,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
 
 
 def _plan(plan: dict[str, Any]) -> list[str]:
-    lines = [f"The plan warns: {phrase(warning)}." for warning in plan.get("warnings") or []]
-    lines += [f"Left out: {_omitted(omitted)}." for omitted in plan.get("omitted") or []]
+    lines = [f"Left out: {_omitted(omitted)}." for omitted in plan.get("omitted") or []]
     if plan.get("form_reason"):
         lines.append(f"Form of the profile: {phrase(plan['form_reason'])}.")
     lines += _repeated(plan.get("repeats"))
@@ -87,12 +91,18 @@ def _omitted(omitted: Any) -> str:
 
 def _parity(parity: dict[str, Any] | None) -> list[str]:
     """Whether the same request had the same answer of every server, and what the answers were."""
-    lines = []
+    lines, told = [], []
     for when, words in (("before", "before the first sample"), ("after", "after the last")):
         found = (parity or {}).get(when)
         if isinstance(found, dict):
-            lines.append(f"Same answers to the same requests, {words}: {_equal(found)}.")
-            lines += [f"  {line}" for line in map(_group, found.get("groups") or []) if line]
+            groups = [f"  {line}" for line in map(_group, found.get("groups") or []) if line]
+            as_before = groups == told and bool(told)
+            lines.append(
+                f"Same answers to the same requests, {words}: {_equal(found)}"
+                + (", and the same as before." if as_before else ".")
+            )
+            lines += [] if as_before else groups
+            told = groups
     return lines
 
 
@@ -109,7 +119,7 @@ def _group(group: Any) -> str | None:
         return None
     digests = dict.fromkeys(str(one.get("digest")) for one in servers if one.get("digest"))
     said = ", ".join(digests) or "n/a"
-    return f"{phrase(group.get('request'))}: {count(len(servers), 'server')} said {said}"
+    return f"{phrase(group.get('request'))}: SHA-256 {said} from {count(len(servers), 'server')}"
 
 
 def _drift(result: Result) -> list[str]:
@@ -163,13 +173,28 @@ def _runner(valid: list[Sample]) -> list[str]:
 
 
 def _notes(valid: list[Sample]) -> list[str]:
-    lines = [
-        f"{sample.sample_id} {sample.variant}: {note}"
-        for sample in valid
-        for note in sample.raw.get("notes") or []
-    ]
+    """Each note with its sample; those of several that differ in numbers alone, in one line."""
+    alike: dict[str, list[tuple[Sample, str]]] = {}
+    for sample in valid:
+        for note in sample.raw.get("notes") or []:
+            alike.setdefault(NUMBER.sub("0", note), []).append((sample, note))
+    lines = []
+    for noted in alike.values():
+        if len(noted) < ALIKE_MIN:
+            lines += [f"{sample.sample_id} {sample.variant}: {note}" for sample, note in noted]
+        else:
+            words = _ranged([note for _, note in noted])
+            lines.append(f"{len(noted)} of {count(len(valid), 'valid sample')}: {words}")
     more = len(lines) - NOTES_MAX
     return lines[:NOTES_MAX] + ([f"and {more} more, in results.jsonl"] if more > 0 else [])
+
+
+def _ranged(notes: list[str]) -> str:
+    """The words that the notes share; for a number that differs, the least and the greatest."""
+    numbers = zip(*(NUMBER.findall(note) for note in notes))
+    ends = [(min(column, key=float), max(column, key=float)) for column in numbers]
+    shown = iter(low if low == high else f"{low} to {high}" for low, high in ends)
+    return NUMBER.sub(lambda _: next(shown), notes[0])
 
 
 def _xstats(found: Aggregate) -> Table | None:

@@ -1,11 +1,9 @@
-"""Files of a result directory: whole-or-nothing writing, hashes, and the manifest that lists
-them."""
+"""Files of a result directory: hashes, and the manifest that lists them."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -13,43 +11,9 @@ MANIFEST = "manifest.json"
 SEAL = "manifest.sha256"
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Writes to a temporary name, syncs, renames: there is the old file or the new. Raises
-    OSError."""
-    write_together({path: content})
-
-
-def write_together(contents: dict[Path, bytes]) -> None:
-    """The same for files of one directory that must fit each other: all are on the disk before the
-    first is renamed, so only a stop between two renames can part them. Raises OSError."""
-    temporaries = {path.with_name(f"{path.name}.tmp{os.getpid()}"): path for path in contents}
-    try:
-        for temporary, path in temporaries.items():
-            with open(temporary, "wb") as out:
-                out.write(contents[path])
-                out.flush()
-                os.fsync(out.fileno())
-        for temporary, path in temporaries.items():
-            os.replace(temporary, path)
-    except BaseException:  # a signal too must not leave half a file behind
-        for temporary in temporaries:
-            temporary.unlink(missing_ok=True)
-        raise
-    sync_directory(next(iter(contents)).parent)
-
-
 def seal_of(digest: str) -> str:
     """The one line of manifest.sha256, which `sha256sum -c` reads."""
     return f"{digest}  {MANIFEST}\n"
-
-
-def sync_directory(path: Path) -> None:
-    """Makes renames in `path` durable."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def sha256_of(path: Path) -> str:

@@ -102,8 +102,8 @@ def _validity(result: Result) -> list[Caveat]:
             Caveat(
                 "invalid samples",
                 (
-                    f"{bad} of {count(len(result.samples), 'sample')} invalid; listed below, in no"
-                    " number"
+                    f"{bad} of {count(len(result.samples), 'sample')} invalid; in none of the"
+                    " numbers, and listed below with reasons"
                 ),
             )
         ]
@@ -203,7 +203,7 @@ def _course(result: Result) -> list[Caveat]:
         found.append(Caveat("unlike machines", "server and clients do not run alike; see below"))
     if result.attempts:
         text = (
-            f"{count(len(result.attempts), 'earlier attempt')} kept in attempts/, in no number:"
+            f"{count(len(result.attempts), 'earlier attempt')} kept in attempts/, in none of the numbers:"
             " what was not valid was measured anew, at another time than its neighbours"
         )
         found.append(Caveat("measured anew", text))

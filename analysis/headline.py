@@ -80,10 +80,11 @@ def _clause(rows: list[Comparison]) -> str:
         parts.append(f"serves more than {base} {_where(more, rows, 'up to')}")
     if less:
         parts.append(f"serves less than {base} {_where(less, rows, 'down to')}")
-    open_rows = len(rows) - len(told)
+    silent = sum(row.ratio.low is None for row in rows)
+    open_rows = len(rows) - len(told) - silent
     if open_rows:
         parts.append(f"cannot be told apart from it in {open_rows}")
-    return f"{level} {' and '.join(parts)}"
+    return f"{level} {' and '.join(parts)}{_without_interval(silent)}"
 
 
 def _not_told(rows: list[Comparison], level: str, base: str) -> str:
@@ -92,7 +93,14 @@ def _not_told(rows: list[Comparison], level: str, base: str) -> str:
             f"whether {level} serves more than {base} cannot be said: no interval in"
             f" {_any_of(len(rows))} ({rows[0].ratio.reason})"
         )
-    return f"{level} cannot be told apart from {base} in {_any_of(len(rows))}"
+    silent = sum(row.ratio.low is None for row in rows)
+    places = _any_of(len(rows) - silent) + _without_interval(silent)
+    return f"{level} cannot be told apart from {base} in {places}"
+
+
+def _without_interval(comparisons: int) -> str:
+    """Where nobody can say, which is not the same as that nothing can be told apart."""
+    return f" ({comparisons} more without an interval)" if comparisons else ""
 
 
 def _any_of(comparisons: int) -> str:

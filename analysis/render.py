@@ -115,13 +115,15 @@ def text_bytes(result: Result, found: Aggregate) -> bytes:
         f"! {caveat.what}: {caveat.detail}"
         for caveat in findings.disqualifiers(result, found.cells)
     ]
+    compared = verdict.blocks(result, found)
     return "\n".join(
         [
             *head,
             *headline.headline(result, found),
             "",
-            *blocks.as_text(verdict.blocks(result, found)),
+            *blocks.as_text(compared),
             *blocks.as_text(course.blocks(result, found)),
+            *([] if compared else blocks.as_text(_invalid(result))),  # among its failures, if so
             "Cells:",
             "",
             aligned(found, SHOWN),
@@ -135,6 +137,17 @@ def text_bytes(result: Result, found: Aggregate) -> bytes:
             "",
         ]
     ).encode()
+
+
+def _invalid(result: Result) -> list[blocks.Block]:
+    """The samples that are not valid, each with its reasons; nothing where all are."""
+    lines = [
+        f"{sample.sample_id} {sample.variant}: "
+        + ("; ".join(sample.invalid_reasons) or "n/a (no reason recorded)")
+        for sample in result.samples
+        if not sample.valid
+    ]
+    return [blocks.Block("Samples that are not valid, in none of the numbers", lines)] if lines else []
 
 
 def _about(columns: list[Column]) -> list[str]:

@@ -11,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from analysis import figures, files, pairs_csv, render
+from analysis import figures, files, pairs_csv, publish, render
 from analysis.aggregate import Aggregate, aggregate
 from analysis.headline import headline
 from analysis.load import Refusal, Result, load_result
@@ -39,18 +39,15 @@ def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
 
 
 def write(result: Result, made: dict[str, bytes]) -> None:
-    """Writes all files, the manifest last. Raises OSError."""
-    (result.path / "figures").mkdir(exist_ok=True)
-    for name, content in made.items():
-        files.write_whole(result.path / name, content)
-    if result.manifest is None:
-        return
-    manifest = files.manifest_with(result.manifest, made)
-    listing = {result.path / files.MANIFEST: manifest}
-    if result.sealed:
-        digest = hashlib.sha256(manifest).hexdigest()
-        listing[result.path / files.SEAL] = files.seal_of(digest).encode()
-    files.write_together(listing)
+    """Writes all files, with the manifest that lists them, or none. Raises OSError."""
+    contents = dict(made)
+    if result.manifest is not None:
+        manifest = files.manifest_with(result.manifest, made)
+        contents[files.MANIFEST] = manifest
+        if result.sealed:
+            digest = hashlib.sha256(manifest).hexdigest()
+            contents[files.SEAL] = files.seal_of(digest).encode()
+    publish.publish(result.path, contents)
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -68,9 +65,11 @@ def main(argv: list[str] | None = None) -> int:
     path = parser.parse_args(argv).result
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
-        result = load_result(path)
-        found = aggregate(result)
-        write(result, outputs(result, found))
+        with publish.sole_writer(path):
+            publish.settle(path)
+            result = load_result(path)
+            found = aggregate(result)
+            write(result, outputs(result, found))
     except Refusal as refusal:
         print(f"weir report: {refusal}", file=sys.stderr)
         return EXIT_REFUSED

@@ -115,11 +115,14 @@ def _fact(table: dict[str, Any], name: str) -> str:
 
 
 def build_of(result: Result, name: str) -> dict[str, Any]:
-    """What is known of a variant's program; the runner's own where it has none built for it."""
+    """What is known of a variant's program; `own` where that is the runner's."""
     build = result.build or {}
     built = build.get("variants")
     own = built.get(name) if isinstance(built, dict) else None
-    return own if isinstance(own, dict) else {**build, "own": True}
+    if not isinstance(own, dict):
+        return {**build, "own": True}
+    digest = own.get("program_sha256")
+    return {**own, "own": digest is not None and digest == build.get("program_sha256")}
 
 
 def _variants(result: Result, found: Aggregate) -> list[str]:
@@ -442,7 +445,8 @@ def verdict(pairs: list[Pair], noun: str) -> list[str]:
 def _judged(result: Result, found: Aggregate, pairs: list[Pair]) -> list[str]:
     """The verdict beside what speaks against the run, which the gate does not know."""
     lines = [f"{line}." for line in verdict(pairs, place_noun(found))]
-    against = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+    caveats = findings.disqualifiers(result, found.cells)
+    against = list(dict.fromkeys(caveat.what for caveat in caveats))
     if against:
         lines.append(f"Against the run, and so against this, speaks: {', '.join(against)}.")
     return lines

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MANIFEST_BYTES_MAX = 64 * 1024 * 1024 };
 
@@ -28,9 +29,37 @@ static bool is_own(const char *name)
 	return strcmp(name, MANIFEST_NAME) == 0 || strcmp(name, MANIFEST_SUM_NAME) == 0;
 }
 
+/* Whether report.next has a file of that name; its path is in `path`. */
+static bool is_replaced(const char *folder, const char *name, char path[PATH_MAX])
+{
+	struct stat about;
+
+	return snprintf(path, PATH_MAX, "%s/" MANIFEST_NEXT_NAME "/%s", folder, name) < PATH_MAX &&
+	       lstat(path, &about) == 0 && !S_ISDIR(about.st_mode);
+}
+
+const char *manifest_file(const char *folder, const char *name, char path[PATH_MAX])
+{
+	if (!is_replaced(folder, name, path) &&
+	    snprintf(path, PATH_MAX, "%s/%s", folder, name) >= PATH_MAX)
+		path[0] = '\0';
+	return path;
+}
+
+/* What a file's name will be when a report is in place; NULL if another will have taken it. */
+static const char *settled_name(const char *folder, const char *name)
+{
+	static const char next[] = MANIFEST_NEXT_NAME "/";
+	char path[PATH_MAX];
+
+	if (strncmp(name, next, strlen(next)) == 0)
+		return name + strlen(next);
+	return is_replaced(folder, name, path) ? NULL : name;
+}
+
 /*
- * Calls `visit` for everything below `folder` that is no folder and not the manifest's own, by
- * path. 0, or the first failure.
+ * Calls `visit` for everything below `folder` that counts, is no folder and not the manifest's own.
+ * 0, or the first failure.
  */
 static int walk(const char *folder, int (*visit)(void *user, const FTSENT *entry, const char *name),
 		void *user)
@@ -42,11 +71,15 @@ static int walk(const char *folder, int (*visit)(void *user, const FTSENT *entry
 
 	while (code == 0 && (entry = fts_read(files))) {
 		const char *name = entry->fts_path + strlen(folder) + 1;
+		bool is_folder = entry->fts_info == FTS_D || entry->fts_info == FTS_DP;
 
 		if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR ||
 		    entry->fts_info == FTS_NS)
 			code = -entry->fts_errno;
-		else if (entry->fts_info != FTS_D && entry->fts_info != FTS_DP && !is_own(name))
+		else if (is_folder && entry->fts_level == 1 &&
+			 strcmp(entry->fts_name, MANIFEST_STAGE_NAME) == 0)
+			fts_set(files, entry, FTS_SKIP);
+		else if (!is_folder && (name = settled_name(folder, name)) && !is_own(name))
 			code = visit(user, entry, name);
 	}
 	if (files)
@@ -89,7 +122,7 @@ int manifest_sum(const char *folder, char text[MANIFEST_SUM_BYTES], struct tp_er
 	uint64_t bytes;
 	int code;
 
-	if (snprintf(path, sizeof(path), "%s/%s", folder, MANIFEST_NAME) >= (int)sizeof(path))
+	if (!manifest_file(folder, MANIFEST_NAME, path)[0])
 		return tp_fail(error, -ENAMETOOLONG, "%.60s...: the path is too long", folder);
 	code = sha256_file(path, &bytes, hex);
 	if (code < 0)
@@ -175,10 +208,10 @@ static void check_sum(const char *folder, json_t *faults)
 	size_t bytes;
 	char *text;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, MANIFEST_SUM_NAME);
 	if (manifest_sum(folder, expected, &error) < 0)
 		return; /* that there is no manifest is said elsewhere */
-	if (file_read(path, sizeof(expected), &text, &bytes, &error) < 0) {
+	if (file_read(manifest_file(folder, MANIFEST_SUM_NAME, path), sizeof(expected), &text,
+		      &bytes, &error) < 0) {
 		add_fault(faults, "%s: %s", MANIFEST_SUM_NAME, error.text);
 		return;
 	}
@@ -216,8 +249,8 @@ void manifest_check(const char *folder, json_t *faults)
 	char path[PATH_MAX];
 	int code;
 
-	snprintf(path, sizeof(path), "%s/%s", folder, MANIFEST_NAME);
-	if (json_read_file(path, MANIFEST_BYTES_MAX, MANIFEST_SCHEMA, &manifest, &error) < 0)
+	if (json_read_file(manifest_file(folder, MANIFEST_NAME, path), MANIFEST_BYTES_MAX,
+			   MANIFEST_SCHEMA, &manifest, &error) < 0)
 		add_fault(faults, "%s: %s", MANIFEST_NAME, error.text);
 	check_sum(folder, faults);
 	check.files = json_object_get(manifest, "files");

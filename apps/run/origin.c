@@ -349,7 +349,7 @@ json_t *origin_to_json(const struct origin *origin)
 	char path[PATH_MAX], hex[SHA256_HEX_BYTES];
 	uint64_t bytes;
 
-	if (sha256_file(join(origin->path, MANIFEST_NAME, path), &bytes, hex) < 0)
+	if (sha256_file(manifest_file(origin->path, MANIFEST_NAME, path), &bytes, hex) < 0)
 		hex[0] = '\0';
 	return json_pack("{so so sO}", "result", json_text(name ? name + 1 : origin->path),
 			 "manifest_sha256", json_text(hex[0] ? hex : NULL), "differences",

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 
 from bench import ONE_CELL, DEADLINE_S, children_of, case, path_in, read, read_results, wait_for, write
 from processes import Server, Skip, run, run_tests, test
@@ -178,6 +179,54 @@ def cheap_runner(bench):
     measured_cpus = set(result["pins"]["server_cpus"] + result["pins"]["client_cpus"])
     assert result["runner_apart"] == (not measured_cpus & set(result["runner_cpus"])), result
     assert result["runner_apart"] == bool(os.sched_getaffinity(0) - measured_cpus), result
+
+
+@contextlib.contextmanager
+def two_cpus():
+    """What is started meanwhile has two CPUs, which a server and a client hold: a runner has nowhere else to be."""
+    before = os.sched_getaffinity(0)
+    if len(before) < 2:
+        raise Skip("one CPU is all that there is")
+    os.sched_setaffinity(0, sorted(before)[:2])
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
+def cpu_seconds(pid):
+    """CPU time of all threads of a process so far, to the nanosecond."""
+    return sum(int(read(f"/proc/{pid}/task/{tid}/schedstat").split()[0]) for tid in os.listdir(f"/proc/{pid}/task")) / 1e9
+
+
+def await_drain(bench):
+    wait_for(lambda: "phase drain\n" in bench.sample_file("s0001", "client.log"))
+
+
+@case("a runner that has to share the measured cores takes less than a hundredth of either, seen from outside as well")
+def cheap_beside(bench):
+    with two_cpus(), measured(bench, duration="2s") as (runner, _, _):
+        began, used = time.monotonic(), cpu_seconds(runner.pid)
+        await_drain(bench)
+        used, elapsed = cpu_seconds(runner.pid) - used, time.monotonic() - began
+        result = finish(runner, 0)
+    measured_cpus = set(result["pins"]["server_cpus"] + result["pins"]["client_cpus"])
+    assert len(measured_cpus) == 2 and set(result["runner_cpus"]) == measured_cpus, result
+    assert result["runner_apart"] is False
+    # All of its time, on whichever core: so no core had more of it.
+    assert 0 < result["runner_cpu_share"] < 0.01, result["runner_cpu_share"]
+    assert elapsed > 1 and 0 < used / elapsed < 0.01, (used, elapsed)
+
+
+@case("a runner that is given work while it measures is found to take more than a hundredth of a core, and that is noted")
+def dear_runner(bench):
+    with measured(bench) as (runner, server, _):
+        with open(f"/proc/{server}/fd/2", "wb", buffering=0) as said, contextlib.suppress(BrokenPipeError):
+            while "phase drain\n" not in bench.sample_file("s0001", "client.log"):
+                said.write(b"a line for the log that is too much\n" * 1000)
+        result = finish(runner, 0)
+    assert result["runner_cpu_share"] > 0.01, result["runner_cpu_share"]
+    assert any(note.startswith("the runner itself used ") for note in result["notes"]), result["notes"]
 
 
 @case("a wall clock that is set is noted, and no duration follows it")

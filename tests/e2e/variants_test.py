@@ -8,10 +8,12 @@ one cache of programs. How builds fail and what they leave is tested on a reposi
 tests/unit/run/builds_test.c.
 """
 
+import csv
 import functools
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -38,6 +40,40 @@ EXPERIMENT = {
     "warmup": "100ms",
     "duration": "300ms",
 }
+SCENARIOS = ["respond-64", "respond-10k", "echo-256", "coalesced-8"]
+# What aggregate.txt says of a comparison of two commits, in this order.
+FACTS = [
+    r"^regression: \S+$",
+    r"^Machine:\n  \S+; .*kernel ",
+    r"^  Pins: server on CPU \d+ and client on CPU \d+",
+    r"^  base \(the base\): asked for: commit HEAD~1; built from commit BASE, clean; program SHA-256 [0-9a-f]{64}; .*build type ",
+    r"^  new: the runner's own program; built from commit [0-9a-f]{40}.*; program SHA-256 [0-9a-f]{64}; ",
+    r"^  Load generator, the same for every variant: the runner's own program; built from commit ",
+    r"connections: 64; workers: 1; ",
+    r"^  Scenario respond-64: handler respond, .*request_bytes 64, response_bytes 64\.$",
+    r"^  Scenario respond-10k: .*response_bytes 10240\.$",
+    r"^  Scenario echo-256: handler echo, .*request_bytes 256",
+    r"^  Scenario coalesced-8: .*delivery coalesce, depth 8, ",
+    r"^  Order: rotate, every cell 2 times\. Every sample starts its own server",
+    r"^  Warm-up 100ms, measured window 200ms; numbers are medians",
+    r"^  Run again: \./weir run ",
+    r"^Comparable:\n  With each other only",
+    r"^  Answers other than OK: none\.$",
+    r"^  Samples that are not valid: none of 16\.$",
+    r"^  Runs excluded: none",
+    r"^  Requests per second at least 0\.98 of the base's and the server's CPU per request at most 1\.02",
+    r"^  CPU per request is os_cpu_us everywhere: both sides are one kernel stack",
+    r"^ *scenario +base req/s +new req/s +new / base +cpu_us base +cpu_us new +cpu new / base +n +gate$",
+    *(rf"^ *{name} +[\d,]+ +[\d,]+ +\d\.\d{{3}} +[\d.]+ +[\d.]+ +\d\.\d{{3}} +2/2 \+ 2/2 +(pass|fail \(.*\))$" for name in SCENARIOS),
+    r"^  respond-64: base [\d,]+ to [\d,]+ \(CV [\d.]+ %\); new [\d,]+ to [\d,]+ \(CV [\d.]+ %\)\.$",
+    r"p50 µs base .*p99 µs new ",
+    r"^Peak resident memory of the server:\n  respond-64, since (measurement|server) start: base median [\d.]+ MiB \([\d.]+ to [\d.]+\); new ",
+    r"^  Every sample has a server of its own",
+    r"^  Causes were not looked for\.$",
+    r"^Verdict:\n  new against base: the gate holds in \d of 4 scenarios",
+    r"aggregate\.csv and variants\.csv",
+    r"^  Program of base: in the cache of builds, key [0-9a-f]{8,}\.$",
+]
 
 
 def git(folder, *words):
@@ -301,6 +337,68 @@ def moved():
         assert status == 0, (status, out, error)
     finally:
         git(bench().clone, "reset", "--quiet", "--soft", bench().commit)
+def weir(*words):
+    done = subprocess.run([WEIR, *words], env={**os.environ, "WEIR_ROOT": ROOT}, capture_output=True, text=True,
+                          timeout=WAIT_S, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+@functools.cache
+def reported():
+    """The regression experiment between the last commit but one and the runner, with its report. Of its own definition only
+    the newer side is another, for the runner need not be built, and the windows are short."""
+    measured()
+    with open(os.path.join(ROOT, "experiments", "regression", "experiment.json"), encoding="utf-8") as file:
+        experiment = json.load(file)
+    experiment["variants"] = {"base": {"commit": "HEAD~1"}, "new": {}}
+    folder = os.path.join(bench().folder, "regression")
+    os.makedirs(folder)
+    bench().write("../regression/experiment.json", json.dumps(experiment))
+    status, out, error = bench().run("--set", "warmup=100ms", "--set", "duration=200ms", "--set", "runs=2", what=folder)
+    assert status == 0, (status, out, error)
+    result = out.splitlines()[-1].removeprefix("results: ")
+    status, out, error = weir("report", result)
+    if "packages are missing" in error:
+        raise Skip(error.strip())
+    assert status == 0, (status, out, error)
+    return result, out
+
+
+@test("the report of two commits judges both halves of the gate in each scenario, by numbers")
+def gated():
+    result, said = reported()
+    with open(os.path.join(result, "variants.csv"), encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["scenario"] for row in rows] == SCENARIOS, rows
+    for row in rows:
+        assert (row["base"], row["new"], row["rps_bound"], row["cpu_bound"]) == ("base", "new", "0.98", "1.02"), row
+        rps, cpu = float(row["rps_ratio"]), float(row["cpu_ratio"])
+        assert rps > 0 and cpu > 0, row
+        assert row["rps_pass"] == str(rps >= 0.98).lower() and row["cpu_pass"] == str(cpu <= 1.02).lower(), row
+        assert row["gate_pass"] == str(rps >= 0.98 and cpu <= 1.02).lower(), row
+        assert (row["n_valid_base"], row["n_valid_new"], row["runs_excluded"]) == ("2", "2", "0"), row
+        assert row["git_commit_base"] == bench().base, row
+    held = sum(row["gate_pass"] == "true" for row in rows)
+    assert f"the gate holds in {held} of 4 scenarios" in said, said
+
+
+@test("aggregate.txt of two commits has every fact that a comparison needs, in reading order")
+def every_fact():
+    with open(os.path.join(reported()[0], "aggregate.txt"), encoding="utf-8") as file:
+        text = file.read()
+    at = 0
+    for fact in FACTS:
+        found = re.compile(fact.replace("BASE", bench().base), re.M).search(text, at)
+        assert found, f"{fact} is missing, or stands too early, in:\n{text}"
+        at = found.start()
+
+
+@test("a result of two commits is as its manifest says, with its report")
+def verified():
+    result, _ = reported()
+    assert os.path.exists(os.path.join(result, "report.html"))
+    status, out, error = weir("verify", result)
+    assert (status, error) == (0, ""), (status, out, error)
 
 
 def main():

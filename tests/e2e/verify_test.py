@@ -4,13 +4,24 @@
 usage: verify_test.py WEIR [SUBSTRING...]
 """
 
+import builtins
+import errno
+import hashlib
 import json
 import os
 import shutil
 import sys
+from pathlib import Path
 
-from bench import (ONE_CELL, Bench, case, files_below, interrupt, read, read_bytes, read_json, write, write_manifest)
+from bench import (ONE_CELL, ROOT, Bench, case, files_below, interrupt, read, read_bytes, read_json, write, write_manifest)
 from processes import run_tests
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, ROOT)
+from analysis import files, publish  # pylint: disable=wrong-import-position
+
+CALLS = [(os, name) for name in ("mkdir", "open", "fsync", "rename", "replace", "rmdir", "unlink")] + [(builtins, "open")]
+REPORTS = ("aggregate.csv", "report.html", "figures/one.svg", "figures/two.svg")
 
 
 def write_bytes(path, content):
@@ -110,6 +121,112 @@ def consistent_change(bench):
     shutil.rmtree(os.path.join(copy, os.path.dirname(first)))
     write_manifest(copy)
     assert any(line.startswith(f"{first}: ") for line in faults_of(copy))
+
+
+def report_of(path, text):
+    """What a report would put there: its files, which hold `text`, with the manifest that lists them and its digest."""
+    made = {name: f"{name} {text}\n".encode() for name in REPORTS}
+    manifest = files.manifest_with(read_json(publish_path(path, files.MANIFEST)), made)
+    seal = files.seal_of(hashlib.sha256(manifest).hexdigest()).encode()
+    return {**made, files.MANIFEST: manifest, files.SEAL: seal}
+
+
+def publish_path(path, name):
+    """Where a file is that a stopped report may not have put into its place yet."""
+    ahead = os.path.join(path, publish.NEXT, name)
+    return ahead if os.path.exists(ahead) else os.path.join(path, name)
+
+
+def in_child(work, at, fail):
+    """Does the work in a process in which the call of that number into the file system is not made but `fail`s; whether
+    there were so many."""
+    pid = os.fork()
+    if pid == 0:
+        left = at
+
+        def counted(real):
+            def call(*args, **options):
+                nonlocal left
+                left -= 1
+                return fail() if left == 0 else real(*args, **options)
+            return call
+
+        for module, name in CALLS:
+            setattr(module, name, counted(getattr(module, name)))
+        try:
+            work()
+        except OSError:
+            pass
+        finally:
+            os._exit(0 if left > 0 else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 0
+
+
+def killed():
+    os._exit(9)
+
+
+def disk_full():
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def check_stopped(result, copy, at, fail):
+    """A second report is stopped at that call: all is valid before and after the third. Whether there was such a call."""
+    shutil.copytree(result, copy)
+    stopped = in_child(lambda: publish.publish(Path(copy), report_of(copy, "second")), at, fail)
+    check_passes(copy)
+    said = {read(publish_path(copy, name)).split()[1] for name in REPORTS}
+    assert len(said) == 1 and said <= ({"first", "second"} if stopped else {"second"}), (at, said)
+    publish.settle(Path(copy))
+    assert {read(os.path.join(copy, name)).split()[1] for name in REPORTS} == said, at
+    publish.publish(Path(copy), report_of(copy, "third"))
+    check_passes(copy)
+    assert not os.path.exists(os.path.join(copy, publish.STAGE)) and not os.path.exists(os.path.join(copy, publish.NEXT))
+    shutil.rmtree(copy)
+    return stopped
+
+
+@case("a report that is stopped or fails at any step leaves what passes, and the next report takes it up")
+def stopped_report(bench):
+    path = bench.result(bench.experiment(factors=ONE_CELL))
+    publish.publish(Path(path), report_of(path, "first"))
+    check_passes(path)
+    for fail in (killed, disk_full):
+        at = 1
+        while check_stopped(path, os.path.join(bench.folder, "copy"), at, fail):
+            at += 1
+        assert at > 30, at
+
+
+@case("a result whose report was stopped is repeated like another, and a flipped byte in it is found")
+def stopped_report_repeated(bench):
+    path = bench.result(bench.experiment(factors=ONE_CELL))
+    publish.publish(Path(path), report_of(path, "first"))
+    moves = 0
+
+    def in_the_middle():
+        nonlocal moves
+        moves += 1
+        if moves == 3:
+            os._exit(9)
+
+    def work():
+        real = os.replace
+        os.replace = lambda *args: (in_the_middle(), real(*args))
+        publish.publish(Path(path), report_of(path, "second"))
+
+    assert in_child(work, 1000, killed)
+    assert os.path.isdir(os.path.join(path, publish.NEXT))
+    outcome = bench.run(path, "--dry-run")
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    for folder, _, names in os.walk(os.path.join(path, publish.NEXT)):
+        for name in names:
+            file = os.path.join(folder, name)
+            content = read_bytes(file)
+            write_bytes(file, content[:-1] + bytes([content[-1] ^ 1]))
+            assert faults_of(path), file
+            write_bytes(file, content)
+    check_passes(path)
 
 
 @case("what is no result directory, or not a whole one, is refused")

@@ -15,7 +15,7 @@ from analysis.headline import headline
 from analysis.labels import short
 from analysis.load import load_result
 from analysis.statistics import Ratio
-from result_fixture import cell_of, write_result
+from result_fixture import STACKS, cell_of, write_result
 
 CELLS = [cell_of(stack, "immediate", 1) for stack in ("epoll@loopback", "dpdk@memif")]
 
@@ -59,6 +59,18 @@ class Headline(unittest.TestCase):
         first, _ = headline(*loaded(rates_of(table), cells=CELLS))
         expected = "dpdk@memif cannot be told apart from epoll@loopback in the only comparison."
         self.assertEqual(first, expected)
+
+    def test_without_interval(self):
+        """a comparison without an interval is counted apart from those that tell nothing apart"""
+
+        def change(result, client):
+            if result["run"] and result["cell"]["depth"] == 8:
+                result.update(valid=False, invalid_reasons=["server died: signal 9"])
+            result["effective_rps"] = client["effective_rps"] = 100.0 + result["run"]
+
+        cells = [cell_of(stack, "immediate", depth) for stack in STACKS[:2] for depth in (1, 8)]
+        first, _ = headline(*loaded(change, cells=cells, runs=2))
+        self.assertIn("in the only comparison (1 more without an interval)", first)
 
     def test_wide_interval(self):
         """an interval beyond what is ever seen is not told in numbers"""

@@ -17,6 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
+from analysis import publish
 from analysis.report import main
 from result_fixture import (
     DELIVERIES,
@@ -309,6 +310,10 @@ class Poor(unittest.TestCase):
         self.assertIn("&lt;script&gt;alert(1)", html)
         self.assertNotIn("<script>alert", html)
         self.assertIn("| 4 | s0004 |", self.text())
+        for name in ("report.md", "aggregate.txt"):
+            text = (self.path / name).read_text()
+            self.assertRegex(text, r"s0009.*<script>alert\(1\)</script>", name)
+            self.assertNotIn("\n## How the run went\n\n### How", text)
         self.assertIn("2/3", (self.path / "aggregate.txt").read_text())
 
     def test_hasty(self):
@@ -379,15 +384,39 @@ class Poor(unittest.TestCase):
         self.assertIn("usage: weir report", done.stderr)
 
     def test_full_disk(self):
-        """where a file cannot be written whole it is not there at all, and exit is 4"""
+        """where one file cannot be written whole none is, and exit is 4"""
         write_small_result(self.path)
+        before = contents(self.path)
         done = report(self.path, limit=9000)
         self.assertEqual(done.returncode, 4, done.stderr)
         self.assertIn("cannot be written", done.stderr)
-        left = contents(self.path)
-        self.assertEqual([name for name in left if ".tmp" in name], [])
-        self.assertNotIn("report.html", left)
+        self.assertEqual(contents(self.path), before)
+        self.assertFalse((self.path / publish.STAGE).exists())
         self.assertEqual(report_here(self.path).returncode, 0)
+
+    def test_stopped(self):
+        """what a stopped report left is brought to its end first, before anything is read"""
+        write_small_result(self.path)
+        self.assertEqual(report_here(self.path).returncode, 0)
+        whole = contents(self.path)
+        (self.path / publish.STAGE).mkdir()
+        (self.path / publish.STAGE / "aggregate.csv").write_text("half")
+        ready = self.path / publish.NEXT / "figures"
+        ready.mkdir(parents=True)
+        for name in ("manifest.json", "report.html", "figures/execution-order.svg"):
+            (self.path / name).rename(self.path / publish.NEXT / name)
+        self.assertEqual(report_here(self.path).returncode, 0)
+        self.assertEqual(contents(self.path), whole)
+
+    def test_locked(self):
+        """a directory that another process writes into is refused, and left as it is"""
+        write_small_result(self.path)
+        before = contents(self.path)
+        with publish.sole_writer(self.path):
+            done = report_here(self.path)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("another process writes into it", done.stderr)
+        self.assertEqual(contents(self.path), before)
 
     def vary(self, factors):
         """Rewrites what the experiment varies, in its file and in the plan."""

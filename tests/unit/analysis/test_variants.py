@@ -530,12 +530,11 @@ class Course(unittest.TestCase):
         return lines, {one.what: one.detail for one in findings.disqualifiers(result, found.cells)}
 
     def test_plan(self):
-        """what the plan left out and warned of, what it repeats, and who was busy are all told"""
+        """what the plan left out, what it repeats, and who was busy are all told"""
 
         def plan(path):
             edit_json(
                 path / "plan.json",
-                warnings=["the host has no core for it"],
                 omitted=[{"what": "capacity-36cpu-0kb", "why": "36 workers are too many"}],
                 repeats={
                     "result": "first",
@@ -557,7 +556,6 @@ class Course(unittest.TestCase):
             )
 
         lines, caveats = self.run_with(plan)
-        self.assertIn("The plan warns: the host has no core for it.", lines)
         self.assertIn("Left out: capacity-36cpu-0kb (36 workers are too many).", lines)
         self.assertIn("It repeats the plan of first, manifest SHA-256 abc.", lines)
         self.assertIn("Otherwise than then: kernel was 6.1, now 6.2.", lines)
@@ -635,13 +633,27 @@ class Course(unittest.TestCase):
 
         lines, caveats = self.run_with(parity)
         at = lines.index("Same answers to the same requests, before the first sample: yes.")
-        self.assertEqual(lines[at + 1], "  handler: respond: 2 servers said aa")
+        self.assertEqual(lines[at + 1], "  handler: respond: SHA-256 aa from 2 servers")
         self.assertEqual(
             lines[at + 2],
             "Same answers to the same requests, after the last: no, base said aa, new bb.",
         )
         self.assertIn("after the run", caveats["unlike answers"])
         self.assertNotIn("before", caveats["unlike answers"])
+
+    def test_parity_kept(self):
+        """answers that stayed the same are told once"""
+
+        def parity(path):
+            servers = [{"variant": "respond-64.base", "digest": "aa"}, {"digest": "aa"}]
+            group = {"request": {"handler": "respond"}, "equal": True, "servers": servers}
+            asked = {"equal": True, "mismatch": None, "groups": [group]}
+            write_json(path / "parity.json", {"before": asked, "after": asked})
+
+        lines, _ = self.run_with(parity)
+        told = "Same answers to the same requests, after the last: yes, and the same as before."
+        self.assertIn(told, lines)
+        self.assertEqual(sum("SHA-256 aa" in line for line in lines), 1)
 
     def test_parity_unknown(self):
         """where a server could not be asked it is not said that the answers were alike"""
@@ -700,6 +712,20 @@ class Course(unittest.TestCase):
         self.assertRegex(notes[0], r"^s0003 \S+: the wall clock was set$")
         rows = blocks["Counters of the device, lower median over samples"].table.rows
         self.assertEqual(rows, [[f"{name}.new", "rx_errors", "2"] for name in SCENARIOS])
+
+    def test_notes_alike(self):
+        """notes of many samples that differ in numbers alone are one line, with the numbers' ends"""
+
+        def change(result, client):
+            share = 0.11 + result["order_index"] / 100
+            result["notes"] = [f"other processes took {share:.2f} of a CPU on 2 CPUs"]
+
+        result, found = loaded(change)
+        blocks = {one.title: one for one in course.blocks(result, found)}
+        self.assertEqual(
+            blocks["What speaks against single samples without making them invalid"].lines,
+            ["40 of 40 valid samples: other processes took 0.11 to 0.50 of a CPU on 2 CPUs"],
+        )
 
     def test_dirty_variant(self):
         """a variant's build that is not fit speaks against the run, by the variant's name"""
