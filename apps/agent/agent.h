@@ -93,6 +93,12 @@ int agent_next_line(struct agent_lines *lines, int also_fd, uint64_t silence_ns,
 /* Makes a folder and those above it, each for its owner alone. 0 or negative errno. */
 int agent_make_folders(const char *path);
 
+/*
+ * Whether a folder may be held, and so removed at the end: it has a run's name, is a folder of our
+ * own user's that nobody else may enter, and the program that asks was copied into it.
+ */
+bool agent_is_own_folder(const char *path);
+
 /* Removes a folder and all in it, following no links. */
 void agent_remove_folder(const char *path);
 

@@ -22,7 +22,8 @@ static const char attempts[] = "attempts";
 
 /* What is there from a run's beginning and stays as it is. */
 static const char *const lasting[] = {
-	".", "..", "experiment.json", "plan.json", "host.json", "build.json", "samples", attempts,
+	".",	      "..",	    "experiment.json", "plan.json", "host.json",
+	"hosts.json", "build.json", "samples",	       attempts,
 };
 
 static bool is_lasting(const char *name)

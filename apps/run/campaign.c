@@ -155,6 +155,8 @@ static int begin_again(struct campaign *campaign, json_t **kept_out)
 	fflush(stdout);
 	attempts_keep_files(directory);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
+	if (campaign->hosts)
+		write_json(directory, "hosts-resumed.json", hosts_to_json(campaign->hosts));
 	return directory->failed;
 }
 

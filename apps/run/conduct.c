@@ -173,9 +173,11 @@ static json_t *make_plan_json(const struct course *course, const char *from_samp
 	if (resumes(course->conduct)) {
 		json = json_deep_copy(origin->plan);
 		stamp_resumed(json, from_sample, &course->others);
+		stamp_hosts(json, course->hosts);
 		return json;
 	}
 	json = stamp_make(course->plan, &course->ground, course->programs, &course->others);
+	stamp_hosts(json, course->hosts);
 	if (origin)
 		json_object_set_new(json, "repeats", origin_to_json(origin));
 	return json;
@@ -269,7 +271,7 @@ static int judge_origin(const struct course *course, struct problems *problems)
 	ground_pretend(&before, origin->run_id, origin->port);
 	if (make_plan(course, &before, &plan, problems) < 0)
 		return -EINVAL;
-	may = origin_judge(origin, plan, course->programs, problems);
+	may = origin_judge(origin, plan, course->programs, course->hosts, problems);
 	plan_free(plan);
 	if (!may)
 		return -EINVAL;
@@ -336,6 +338,26 @@ static void clean_up(const struct conduct *conduct)
 				conduct->program, removed[i].what);
 }
 
+/* Looks who else works on the other hosts. 0; or negative errno, said, if nothing may be run. */
+static int look_around_hosts(struct course *course)
+{
+	const char *program = course->conduct->program;
+	bool refuses = course->conduct->when_busy == CONDUCT_REFUSE;
+	struct tp_error error;
+	int code = course->hosts ? hosts_look(course->hosts, &course->interrupt, &error) : 0;
+
+	if (code < 0)
+		exit_with(EXIT_USAGE, program, &error);
+	if (code < 0 || !course->hosts || !hosts_disturbed(course->hosts))
+		return code;
+	hosts_print_busy(course->hosts, program, stderr);
+	fprintf(stderr, "%s: %s\n", program,
+		refuses ? "nothing was run: wait for them, or let --when-busy stamp say so in the "
+			  "result"
+			: "the result says so");
+	return refuses ? -EBUSY : 0;
+}
+
 /* Looks who else works here. EXIT_PASS to go on. */
 static int look_around(struct course *course)
 {
@@ -344,6 +366,8 @@ static int look_around(struct course *course)
 	char text[512];
 
 	others_look(&course->others, &course->interrupt);
+	if (look_around_hosts(course) < 0)
+		return EXIT_USAGE;
 	if (!others_disturb(&course->others))
 		return EXIT_PASS;
 	others_print(&course->others, text, sizeof(text));

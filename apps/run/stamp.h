@@ -21,4 +21,10 @@ json_t *stamp_make(const struct plan *plan, const struct ground *ground,
 /* Enters into a plan.json that is gone on with when, from which sample, and who is busy. */
 void stamp_resumed(json_t *plan_json, const char *from_sample, const struct others *others);
 
+/*
+ * Enters into either who was busy on the machines of `hosts` that are not this one; nothing for
+ * NULL.
+ */
+void stamp_hosts(json_t *plan_json, const struct hosts *hosts);
+
 #endif
