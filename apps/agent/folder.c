@@ -70,7 +70,7 @@ static bool is_of_a_run(const char *path, struct stat *about_out)
 
 	return slash && strncmp(slash + 1, AGENT_FOLDER_PREFIX, strlen(AGENT_FOLDER_PREFIX)) == 0 &&
 	       lstat(path, about_out) == 0 && S_ISDIR(about_out->st_mode) &&
-	       about_out->st_uid == geteuid() && (about_out->st_mode & 07777) == 0700;
+	       about_out->st_uid == geteuid() && (about_out->st_mode & 0777) == 0700;
 }
 
 bool agent_is_own_folder(const char *path)

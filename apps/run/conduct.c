@@ -338,7 +338,7 @@ static void clean_up(const struct conduct *conduct)
 				conduct->program, removed[i].what);
 }
 
-/* Looks who else works on the other hosts. 0; or negative errno, said, if nothing may be run. */
+/* Looks who else works on the other hosts. EXIT_PASS to go on. */
 static int look_around_hosts(struct course *course)
 {
 	const char *program = course->conduct->program;
@@ -347,15 +347,15 @@ static int look_around_hosts(struct course *course)
 	int code = course->hosts ? hosts_look(course->hosts, &course->interrupt, &error) : 0;
 
 	if (code < 0)
-		exit_with(EXIT_USAGE, program, &error);
-	if (code < 0 || !course->hosts || !hosts_disturbed(course->hosts))
-		return code;
+		return refuse(course, course->interrupt.signal_number ? -EINTR : code, &error);
+	if (!course->hosts || !hosts_disturbed(course->hosts))
+		return EXIT_PASS;
 	hosts_print_busy(course->hosts, program, stderr);
 	fprintf(stderr, "%s: %s\n", program,
 		refuses ? "nothing was run: wait for them, or let --when-busy stamp say so in the "
 			  "result"
 			: "the result says so");
-	return refuses ? -EBUSY : 0;
+	return refuses ? EXIT_USAGE : EXIT_PASS;
 }
 
 /* Looks who else works here. EXIT_PASS to go on. */
@@ -364,10 +364,12 @@ static int look_around(struct course *course)
 	const struct conduct *conduct = course->conduct;
 	bool refuses = conduct->when_busy == CONDUCT_REFUSE;
 	char text[512];
+	int status;
 
 	others_look(&course->others, &course->interrupt);
-	if (look_around_hosts(course) < 0)
-		return EXIT_USAGE;
+	status = look_around_hosts(course);
+	if (status != EXIT_PASS)
+		return status;
 	if (!others_disturb(&course->others))
 		return EXIT_PASS;
 	others_print(&course->others, text, sizeof(text));
