@@ -23,6 +23,7 @@ DEADLINE_S = 120
 PORT = 2222
 SERVER_IP, CLIENT_IP, NOBODY_IP = "10.79.0.1", "10.79.0.2", "10.79.0.77"
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+# SHLVL: a bash that sshd starts reads the user's .bashrc but for a nested one; that may take seconds, once a session.
 CONFIG = """\
 Port {port}
 HostKey {home}/host_key
@@ -35,6 +36,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 MaxStartups 100
 LogLevel ERROR
+SetEnv SHLVL=2
 """
 SSH_CONFIG = """\
 Host *
