@@ -73,7 +73,7 @@ static void answer_listen(const char *endpoint)
 	}
 	code = port_check(&addr, &error);
 	snprintf(text, sizeof(text), "%s%s", code < 0 ? error.text : "",
-		 code == -EADDRNOTAVAIL ? "; \"address\" must be one of that host's own" : "");
+		 code == -EADDRNOTAVAIL ? PORT_NOT_OWN : "");
 	if (code < 0)
 		refuse(text);
 	else

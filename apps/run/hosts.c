@@ -144,8 +144,8 @@ static int check_listen(struct hosts *hosts, uint16_t port, struct interrupt *in
 	if (address_parse_endpoint(endpoint, &addr) < 0)
 		return tp_fail(error, -EINVAL, "%s is no endpoint", endpoint);
 	code = port_check(&addr, &why);
-	return code < 0 ? tp_fail(error, code, "a server cannot listen on %s: %.400s", endpoint,
-				  why.text)
+	return code < 0 ? tp_fail(error, code, "a server cannot listen on %s: %.400s%s", endpoint,
+				  why.text, code == -EADDRNOTAVAIL ? PORT_NOT_OWN : "")
 			: 0;
 }
 

@@ -44,6 +44,7 @@ Host *
   IdentitiesOnly yes
   UserKnownHostsFile {home}/known_hosts
   GlobalKnownHostsFile /dev/null
+  KexAlgorithms curve25519-sha256
 """
 EXPERIMENT = {
     "schema": "weir.experiment/1",
@@ -668,7 +669,9 @@ def planned():
 def wrong_links():
     with Bench() as bench:
         fixed = {**EXPERIMENT["fixed"], "stack": "epoll@loopback"}
-        outcome = bench.run({"server": {"address": SERVER_IP}}, fixed=fixed)
+        outcome = bench.run({"server": {"address": SERVER_IP}})
+        assert outcome.returncode == 4 and "must be one of that host's own" in outcome.stderr, outcome.stderr
+        outcome = bench.run({"server": {"address": CLIENT_IP}}, fixed=fixed)
         assert outcome.returncode == 4 and "does not reach other hosts" in outcome.stderr, outcome.stderr
         command = bench.command({"server": {"address": SERVER_IP}})
         path = os.path.join(bench.folder, "experiment.json")
