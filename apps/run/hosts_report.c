@@ -104,11 +104,12 @@ json_t *hosts_to_json(const struct hosts *hosts)
 static void differ_one(const struct remote *remote, const json_t *was, json_t *differences)
 {
 	const json_t *facts = json_object_get(was, "facts");
-	json_t *own = json_array(), *one;
+	json_t *own, *one;
 	size_t index;
 
 	if (!remote->facts)
 		return;
+	own = json_array();
 	differ_hosts(facts, remote->facts, own);
 	json_array_foreach(own, index, one)
 	{

@@ -410,7 +410,7 @@ def near_client():
 @test("a host lost in the measured window invalidates its sample alone, by name")
 def lost_client():
     with Bench() as bench:
-        process = bench.start(bench.hosts(), runs=2, duration="3s")
+        process = bench.start(bench.hosts(), runs=2, duration="2s")
         bench.await_measuring("s0001", "clients/2/client.log")
         sessions = bench.sessions(bench.world.client_net, bench.parents["client"])
         assert len(sessions) == 2, sessions
