@@ -90,6 +90,12 @@ struct agent_lines {
  */
 int agent_next_line(struct agent_lines *lines, int also_fd, uint64_t silence_ns, char **line_out);
 
+/*
+ * Whether a folder may be held, and so removed at the end: it has a run's name, is a folder of our
+ * own user's that nobody else may enter, and the program that asks was copied into it.
+ */
+bool agent_is_own_folder(const char *path);
+
 /* Removes what runs left beside `folder` that nobody holds any more. */
 void agent_sweep(const char *folder);
 

@@ -29,17 +29,44 @@ static bool is_held(const char *folder, const struct stat *about)
 	return held;
 }
 
-/* Only a folder of our own user's: anyone may make a name in /tmp. */
+/*
+ * Whether it is a folder as the runner makes them (`mkdir -m 700`, which refuses what is there): by
+ * its name, of our own user's, closed to others and no link. Anyone may make a name in /tmp.
+ */
+static bool is_of_a_run(const char *path, struct stat *about_out)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && strncmp(slash + 1, AGENT_FOLDER_PREFIX, strlen(AGENT_FOLDER_PREFIX)) == 0 &&
+	       lstat(path, about_out) == 0 && S_ISDIR(about_out->st_mode) &&
+	       about_out->st_uid == geteuid() && (about_out->st_mode & 0777) == 0700;
+}
+
+bool agent_is_own_folder(const char *path)
+{
+	struct stat about, around;
+	char program[PATH_MAX];
+	ssize_t bytes = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	char *slash;
+
+	if (bytes <= 0 || !is_of_a_run(path, &about))
+		return false;
+	program[bytes] = '\0';
+	slash = strrchr(program, '/');
+	if (!slash)
+		return false;
+	*slash = '\0';
+	return lstat(program, &around) == 0 && around.st_dev == about.st_dev &&
+	       around.st_ino == about.st_ino;
+}
+
 static void sweep_one(const char *parent, const char *name)
 {
 	char path[PATH_MAX];
 	struct stat about;
 
-	if (strncmp(name, AGENT_FOLDER_PREFIX, strlen(AGENT_FOLDER_PREFIX)) != 0 ||
-	    snprintf(path, sizeof(path), "%s/%s", parent, name) >= (int)sizeof(path))
-		return;
-	if (lstat(path, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
-	    !is_held(path, &about))
+	if (snprintf(path, sizeof(path), "%s/%s", parent, name) < (int)sizeof(path) &&
+	    is_of_a_run(path, &about) && !is_held(path, &about))
 		tree_remove(path);
 }
 

@@ -5,20 +5,20 @@
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/common/tree.h"
+#include "apps/common/port.h"
 #include "apps/provenance/host.h"
 #include "apps/provenance/sha256.h"
-#include "apps/provenance/topology.h"
+#include "apps/provenance/topology_wire.h"
+#include "apps/run/lock.h"
+#include "apps/run/others.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,17 +32,7 @@ static void refuse(const char *why)
 	answer(json_pack("{sb ss}", "ok", 0, "error", why));
 }
 
-static json_t *cpus_to_json(const struct topology *topology, bool cores)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < topology->cpus.count; i++)
-		if (!cores || topology_is_first_of_core(topology, i))
-			json_array_append_new(list, json_integer(topology->cpus.cpu[i]));
-	return list;
-}
-
-/* Who we are, and the CPUs there: all of them, and the first of each core. */
+/* Who we are, and the CPUs there. */
 static void answer_hello(void)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
@@ -53,9 +43,8 @@ static void answer_hello(void)
 	    sha256_file("/proc/self/exe", &ignored, digest) < 0)
 		refuse("cannot read the own program or which CPUs there are");
 	else
-		answer(json_pack("{sb ss so so}", "ok", 1, "sha256", digest, "cpus",
-				 cpus_to_json(topology, false), "cores",
-				 cpus_to_json(topology, true)));
+		answer(json_pack("{sb ss so}", "ok", 1, "sha256", digest, "topology",
+				 topology_wire_make(topology)));
 	free(topology);
 }
 
@@ -71,26 +60,51 @@ static void answer_clock(void)
 /* Whether a server could listen there. */
 static void answer_listen(const char *endpoint)
 {
-	struct sockaddr_in six_less = {.sin_family = AF_INET};
-	char ip[64] = "";
-	unsigned port = 0;
-	int fd, code = 0;
+	struct tp_error error;
+	struct tp_addr addr;
+	char text[sizeof(error.text) + 64];
+	int code;
 
-	if (!endpoint || sscanf(endpoint, "%63[0-9.]:%u", ip, &port) != 2 ||
-	    inet_pton(AF_INET, ip, &six_less.sin_addr) != 1) {
+	if (!endpoint || address_parse_endpoint(endpoint, &addr) < 0) {
 		refuse("the endpoint is not understood");
 		return;
 	}
-	six_less.sin_port = htons((uint16_t)port);
-	fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0 || bind(fd, (struct sockaddr *)&six_less, sizeof(six_less)) < 0)
-		code = errno;
-	if (fd >= 0)
-		close(fd);
-	if (code)
-		refuse(strerror(code));
+	code = port_check(&addr, &error);
+	snprintf(text, sizeof(text), "%s%s", code < 0 ? error.text : "",
+		 code == -EADDRNOTAVAIL ? PORT_NOT_OWN : "");
+	if (code < 0)
+		refuse(text);
 	else
 		answer(json_pack("{sb}", "ok", 1));
+}
+
+/*
+ * Takes the lock that runs here take, for as long as this process lives. One that an earlier keeper
+ * of the same run still holds, whose connection is gone, is the run's all the same.
+ */
+static void answer_lock(const char *run_id)
+{
+	struct tp_error error;
+	char what[128];
+
+	if (!run_id) {
+		refuse("a lock is for a run");
+		return;
+	}
+	snprintf(what, sizeof(what), "a part of run %.60s on another host", run_id);
+	if (lock_take(lock_default_path(), what, &error) < 0 && !strstr(error.text, what))
+		refuse(error.text);
+	else
+		answer(json_pack("{sb}", "ok", 1));
+}
+
+static void answer_busy(void)
+{
+	struct interrupt none = {.fd = -1};
+	struct others others = {0};
+
+	others_look(&others, &none);
+	answer(json_pack("{sb so}", "ok", 1, "busy", others_to_json(&others)));
 }
 
 /* A file of the folder, by its way within. */
@@ -131,6 +145,10 @@ static void respond(const char *line)
 		answer(json_pack("{sb so}", "ok", 1, "facts", host_facts()));
 	else if (strcmp(what, "listen") == 0)
 		answer_listen(argument);
+	else if (strcmp(what, "lock") == 0)
+		answer_lock(argument);
+	else if (strcmp(what, "busy") == 0)
+		answer_busy();
 	else if (strcmp(what, "fetch") == 0)
 		answer_fetch(argument);
 	else if (strcmp(what, "beat") != 0)
@@ -138,13 +156,24 @@ static void respond(const char *line)
 	json_decref(request);
 }
 
-/* Takes the folder. The lock's descriptor, or -1 with the reason on stderr. */
+/*
+ * Takes the folder, which nobody has held before. The lock's descriptor, or -1 with the reason on
+ * stderr.
+ */
 static int hold(const char *folder)
 {
-	int lock = chdir(folder) < 0
-			   ? -1
-			   : open("lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int lock;
 
+	if (!agent_is_own_folder(folder)) {
+		fprintf(stderr,
+			"weir agent: %s is not held, for it would be removed at the end: it is no "
+			"folder of a run, made for this very program\n",
+			folder);
+		return -1;
+	}
+	lock = chdir(folder) < 0
+		       ? -1
+		       : open("lock", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
 		return lock;
 	fprintf(stderr, "weir agent: cannot hold %s: %s\n", folder, strerror(errno));

@@ -11,7 +11,9 @@ static const char usage[] =
 	"       weir agent keep FOLDER\n\n"
 	"What `weir run` starts on other hosts (docs/hosts.md); nobody needs to start it by hand.\n"
 	"run: carries out the process that the first line on stdin describes, and ends with it.\n"
-	"keep: answers questions about this host, and removes FOLDER at the end of stdin.\n";
+	"keep: answers questions about this host, and removes FOLDER at the end of stdin. It is "
+	"to\n"
+	"be a run's folder that holds this very program; any other is refused and stays.\n";
 
 int verb_agent(int argc, char **argv)
 {

@@ -12,6 +12,9 @@
 
 #include "dataplane/transport/transport.h"
 
+/* What to say behind the error where -EADDRNOTAVAIL comes of an experiment's hosts. */
+#define PORT_NOT_OWN "; \"address\" must be one of that host's own"
+
 /*
  * 0 if nobody has it: connections that only wait for their end (TIME-WAIT) are nobody's.
  * -EADDRINUSE with the holder's program and pid in `error` as far as they can be seen; another

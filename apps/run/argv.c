@@ -66,7 +66,7 @@ static json_t *begin_argv(const struct side *side, const struct plan_sample *sam
 	if (side->address)
 		add_flag(argv, "address", side->address);
 	add_setting(argv, "workers", cell, side->workers);
-	add_flag(argv, "cpus", cpus_print(side->cpus, text));
+	add_flag(argv, "cpus", side->cpus->count ? cpus_print(side->cpus, text) : PLAN_CPUS_LATER);
 	add_setting(argv, "wait", cell, side->wait);
 	add_setting(argv, "hugepages", cell, SETTING_HUGEPAGES);
 	add_setting(argv, "handler", cell, SETTING_HANDLER);

@@ -16,6 +16,7 @@ static const struct percentile {
 
 enum { PERCENTILES = sizeof(percentiles) / sizeof(percentiles[0]) };
 
+static const char each_its_own[] = "several clients: each has its own, in `clients`";
 static const char nothing[] = "no request was completed in the measured window";
 
 struct clients_overlap clients_overlap(const struct clients_window *windows, unsigned count)
@@ -232,6 +233,56 @@ static json_t *merge_client(json_t *const *clients, unsigned count)
 	return client;
 }
 
+/* A count of every client's process; what one of them does not know nobody knows of all. */
+static void add_count(json_t *to, const char *name, json_t *const *clients, unsigned count)
+{
+	json_int_t sum = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		const json_t *process = json_object_get(clients[i], "process");
+		const json_t *value = json_object_get(process, name);
+
+		if (!json_is_integer(value)) {
+			json_set_unknown(to, name, "a client does not know it");
+			return;
+		}
+		sum += json_integer_value(value);
+	}
+	json_object_set_new(to, name, json_integer(sum));
+}
+
+/* Counts add up; a level of memory and a length of time are of one process each. */
+static json_t *merge_process(json_t *const *clients, unsigned count)
+{
+	static const char *const counts[] = {
+		"user_us",    "system_us",	 "voluntary_switches", "involuntary_switches",
+		"migrations", "runqueue_wait_us"};
+	static const char *const levels[] = {"window_s", "rss_start_kib", "rss_end_kib",
+					     "rss_peak_kib", "rss_peak_since_start_kib"};
+	json_t *process = json_object();
+
+	for (unsigned i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
+		add_count(process, counts[i], clients, count);
+	for (unsigned i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		json_set_unknown(process, levels[i], each_its_own);
+	return process;
+}
+
+/* What is of one process or of its host stays with each, and is none of all. */
+static void separate(json_t *merged, json_t *const *clients, unsigned count)
+{
+	static const char *const own[] = {"config", "cpus", "host", "binding"};
+	static const char *const of_cpus[] = {"tasks_us", "softirq_us", "steal_us"};
+	json_t *cpu = json_object();
+
+	for (unsigned i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		json_set_unknown(merged, own[i], each_its_own);
+	for (unsigned i = 0; i < sizeof(of_cpus) / sizeof(of_cpus[0]); i++)
+		json_set_unknown(cpu, of_cpus[i], each_its_own);
+	json_object_set_new(merged, "cpu", cpu);
+	json_object_set_new(merged, "process", merge_process(clients, count));
+}
+
 static json_t *merge_warnings(json_t *const *clients, unsigned count)
 {
 	json_t *warnings = json_array();
@@ -338,6 +389,8 @@ json_t *clients_merge(json_t *const *clients, const struct clients_window *windo
 		json_object_set_new(merged, "client", merge_client(clients, count));
 		json_object_set_new(merged, "clients", list_clients(clients, count));
 		set_window(merged, clients, windows, count);
+		if (count > 1)
+			separate(merged, clients, count);
 	}
 	free(intended);
 	return merged;

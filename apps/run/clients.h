@@ -2,8 +2,10 @@
  * clients: the results of several load generators as one of the same shape.
  *
  * Counts are added and histograms are added bucket by bucket; percentiles are read from the sum,
- * never averaged. The window is the union of theirs, as the runner saw them begin and end, and how
- * much of it all of them measured stands beside it.
+ * never averaged. What is of one process or its host alone (memory, CPUs, binding) is null with the
+ * reason and stays with each in "clients"; what its process counted is added. The window is the
+ * union of theirs, as the runner saw them begin and end, and how much of it all of them measured
+ * stands beside it.
  *
  * Plane: report.
  */

@@ -45,8 +45,7 @@ static void fetch_of(struct session *session, struct session_client *client, str
 	}
 	if (remote->keeper.pid || session->interrupt->signal_number)
 		return;
-	session->host_lost = true;
-	remote->lost++;
+	hosts_lose(remote);
 	session_invalidate(session, "host %s lost as its files were fetched", remote->name);
 }
 
@@ -143,10 +142,10 @@ static void judge_windows(struct session *session, const json_t *merged)
 				   share * 100);
 }
 
-/* One object from all clients; NULL if one is missing. */
-static json_t *merge_clients(struct session *session)
+/* One object from all clients, which are moved to `clients`; NULL if one is missing. */
+static json_t *merge_clients(struct session *session, json_t *clients[HOSTS_CLIENTS_MAX])
 {
-	json_t *clients[HOSTS_CLIENTS_MAX] = {NULL}, *merged = NULL;
+	json_t *merged = NULL;
 	struct histogram *service = malloc(sizeof(*service));
 	struct clients_window windows[HOSTS_CLIENTS_MAX];
 	bool whole = service != NULL;
@@ -164,8 +163,6 @@ static json_t *merge_clients(struct session *session)
 		write_merged(session, merged, service);
 		judge_windows(session, merged);
 	}
-	for (unsigned i = 0; i < session->client_count; i++)
-		json_decref(clients[i]);
 	free(service);
 	return merged;
 }
@@ -173,8 +170,8 @@ static json_t *merge_clients(struct session *session)
 /* Each client's own figures, beside the merged ones. */
 static json_t *list_clients(const struct session *session, const json_t *merged)
 {
-	static const char *const kept[] = {"completed", "failed", "elapsed_s", "effective_rps",
-					   "latency_us"};
+	static const char *const kept[] = {"completed",	 "failed", "elapsed_s", "effective_rps",
+					   "latency_us", "cpus",   "binding"};
 	json_t *list = json_array(), *one;
 	size_t index;
 
@@ -184,6 +181,7 @@ static json_t *list_clients(const struct session *session, const json_t *merged)
 
 		for (unsigned i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
 			json_object_set(brief, kept[i], json_object_get(one, kept[i]));
+		json_object_set_new(brief, "client", result_client(one));
 		json_object_set(brief, "busy_share",
 				json_object_get(json_object_get(one, "client"), "busy_share"));
 		json_array_append_new(list, brief);
@@ -209,10 +207,15 @@ static void add_hosts(const struct session *session, json_t *result, const json_
 	if (!session->hosts)
 		return;
 	json_object_set_new(result, "hosts", hosts_stamp(session->hosts));
-	for (unsigned i = 0; any_far(session->hosts) && i < 2; i++)
-		json_set_unknown(result, busy[i],
-				 "server or client ran on another host, whose processes are not "
-				 "seen from here");
+	for (unsigned i = 0; i < 2; i++)
+		if (any_far(session->hosts))
+			json_set_unknown(result, busy[i],
+					 "server or client ran on another host, whose processes "
+					 "are not seen from here");
+		else if (session->client_count > 1)
+			json_set_unknown(result, busy[i],
+					 "several clients ran here, of which the first alone was "
+					 "watched");
 	if (session->client_count == 1)
 		return;
 	json_object_set_new(result, "clients", list_clients(session, client));
@@ -224,8 +227,10 @@ static void add_hosts(const struct session *session, json_t *result, const json_
 
 json_t *session_make_result(struct session *session, uint64_t duration_ns, const char *started_at)
 {
-	json_t *client = session->client_count > 1
-				 ? merge_clients(session)
+	bool several = session->client_count > 1;
+	json_t *each[HOSTS_CLIENTS_MAX] = {NULL};
+	struct result_client clients[HOSTS_CLIENTS_MAX];
+	json_t *client = several ? merge_clients(session, each)
 				 : read_client_json(session, &session->clients[0]);
 	struct result_parts parts = {
 		.sample = session->sample,
@@ -239,10 +244,18 @@ json_t *session_make_result(struct session *session, uint64_t duration_ns, const
 		.before = parse_line(session->snapshots_lack ? NULL : session->snapshots[0]),
 		.after = parse_line(session->snapshots_lack ? NULL : session->snapshots[1]),
 		.client = client,
+		.clients = several ? clients : NULL,
+		.client_count = several ? session->client_count : 0,
 		.watch = &session->watch,
 	};
-	json_t *result = result_make(&parts);
+	json_t *result;
 
+	for (unsigned i = 0; i < parts.client_count; i++)
+		clients[i] = (struct result_client){session->clients[i].name,
+						    &session->clients[i].cpus, each[i]};
+	result = result_make(&parts);
+	for (unsigned i = 0; i < parts.client_count; i++)
+		json_decref(each[i]);
 	add_hosts(session, result, client);
 	json_decref(parts.ready);
 	json_decref(parts.before);

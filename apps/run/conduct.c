@@ -204,9 +204,11 @@ static json_t *make_plan_json(const struct course *course, const char *from_samp
 	if (resumes(course->conduct)) {
 		json = json_deep_copy(origin->plan);
 		stamp_resumed(json, from_sample, &course->others, origin->environment);
+		stamp_hosts(json, course->hosts);
 		return json;
 	}
 	json = stamp_make(course->plan, &course->ground, course->programs, &course->others);
+	stamp_hosts(json, course->hosts);
 	if (origin)
 		json_object_set_new(json, "repeats", origin_to_json(origin));
 	return json;
@@ -303,7 +305,7 @@ static int judge_origin(const struct course *course, struct problems *problems)
 	ground_pretend(&before, origin->run_id, origin->port);
 	if (make_plan(course, &before, &plan, problems) < 0)
 		return -EINVAL;
-	may = origin_judge(origin, plan, course->programs, problems);
+	may = origin_judge(origin, plan, course->programs, course->hosts, problems);
 	plan_free(plan);
 	if (!may)
 		return -EINVAL;
@@ -370,14 +372,38 @@ static void clean_up(const struct conduct *conduct)
 				conduct->program, removed[i].what);
 }
 
+/* Looks who else works on the other hosts. EXIT_PASS to go on. */
+static int look_around_hosts(struct course *course)
+{
+	const char *program = course->conduct->program;
+	bool refuses = course->conduct->when_busy == CONDUCT_REFUSE;
+	struct tp_error error;
+	int code = course->hosts ? hosts_look(course->hosts, &course->interrupt, &error) : 0;
+
+	if (code < 0)
+		return refuse(course, course->interrupt.signal_number ? -EINTR : code, &error);
+	if (!course->hosts || !hosts_disturbed(course->hosts))
+		return EXIT_PASS;
+	hosts_print_busy(course->hosts, program, stderr);
+	fprintf(stderr, "%s: %s\n", program,
+		refuses ? "nothing was run: wait for them, or let --when-busy stamp say so in the "
+			  "result"
+			: "the result says so");
+	return refuses ? EXIT_USAGE : EXIT_PASS;
+}
+
 /* Looks who else works here. EXIT_PASS to go on. */
 static int look_around(struct course *course)
 {
 	const struct conduct *conduct = course->conduct;
 	bool refuses = conduct->when_busy == CONDUCT_REFUSE;
 	char text[512];
+	int status;
 
 	others_look(&course->others, &course->interrupt);
+	status = look_around_hosts(course);
+	if (status != EXIT_PASS)
+		return status;
 	if (!others_disturb(&course->others))
 		return EXIT_PASS;
 	others_print(&course->others, text, sizeof(text));

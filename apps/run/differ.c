@@ -1,6 +1,7 @@
 #include "apps/run/differ.h"
 
 #include "apps/common/json.h"
+#include "apps/run/plan.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,41 @@ static void add(json_t *differences, const char *what, const json_t *was, const 
 {
 	json_array_append_new(differences, json_pack("{so sO? sO?}", "what", json_text(what), "was",
 						     (json_t *)was, "now", (json_t *)now));
+}
+
+/*
+ * Whether `now` does not know the member yet, which is null with its reason; or the member is such
+ * a reason. Then there is nothing to compare.
+ */
+static bool is_later(const json_t *now, const char *key)
+{
+	static const char reason[] = "_reason";
+	size_t bytes = strlen(key), behind = sizeof(reason) - 1;
+	char name[96];
+
+	if (bytes > behind && strcmp(key + bytes - behind, reason) == 0)
+		snprintf(name, sizeof(name), "%.*s", (int)(bytes - behind), key);
+	else
+		snprintf(name, sizeof(name), "%s", key);
+	if (!json_is_null(json_object_get(now, name)))
+		return false;
+	strncat(name, reason, sizeof(name) - strlen(name) - 1);
+	return json_is_string(json_object_get(now, name));
+}
+
+/* Whether two argument lists are alike, but for CPUs that are chosen later. */
+static bool is_alike_list(const json_t *was, const json_t *now)
+{
+	if (!json_is_array(was) || json_array_size(was) != json_array_size(now))
+		return false;
+	for (size_t i = 0; i < json_array_size(was); i++) {
+		const json_t *a = json_array_get(was, i), *b = json_array_get(now, i);
+		const char *text = json_string_value(b);
+
+		if (!json_alike(a, b) && !(text && strcmp(text, PLAN_CPUS_LATER) == 0))
+			return false;
+	}
+	return true;
 }
 
 /* Adds a difference if the two differ; either may be NULL. */
@@ -74,7 +110,8 @@ static void judge_sample_member(json_t *differences, const char *key, const json
 		const json_t *a = json_object_get(json_array_get(was, i), key);
 		const json_t *b = json_object_get(json_array_get(now, i), key);
 
-		if (a == b || (a && b && json_alike(a, b)))
+		if (a == b || (a && b && json_alike(a, b)) || is_alike_list(a, b) ||
+		    is_later(json_array_get(now, i), key))
 			continue;
 		if (first_id) {
 			more++;
@@ -122,7 +159,7 @@ void differ_plans(const json_t *was, const json_t *now, json_t *differences)
 
 		if (json_is_object(a) && json_is_object(b))
 			judge_members(differences, fact, a, b);
-		else
+		else if (!is_later(now, fact))
 			judge(differences, fact, a, b);
 	}
 	judge_samples(differences, json_object_get(was, "samples"),

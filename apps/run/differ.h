@@ -13,7 +13,10 @@
 
 #include <jansson.h>
 
-/* Two plan.json: settings, and sample by sample what, where, when and how it is measured. */
+/*
+ * Two plan.json: settings, and sample by sample what, where, when and how it is measured. What
+ * today's does not know yet, since hosts were not asked for their CPUs, is not compared.
+ */
 void differ_plans(const json_t *was, const json_t *now, json_t *differences);
 
 /* Two host.json: is it the same machine with the same kernel? */

@@ -227,6 +227,19 @@ static void judge_matrix_use(const struct judge *judge)
 				 keys[i]);
 }
 
+/* What they make of workers and CPUs is made of one host's. */
+static void judge_hosts(const struct judge *judge)
+{
+	const struct experiment *experiment = judge->experiment;
+	const json_t *hosts = json_object_get(experiment->json, "hosts");
+
+	hosts_judge(hosts, experiment->path, experiment->text, judge->problems);
+	if (hosts && json_object_get(experiment->json, "profiles"))
+		complain(judge, way_key("hosts"), true,
+			 "profiles are for one host, whose CPUs they are cut to, and the "
+			 "experiment has 'hosts'; write their settings as scenarios");
+}
+
 void experiment_judge(struct experiment *experiment, const struct experiment_changes *changes,
 		      struct problems *problems)
 {
@@ -241,8 +254,7 @@ void experiment_judge(struct experiment *experiment, const struct experiment_cha
 	judge_matrix(&judge, &matrix);
 	axis_judge_all(&judge, &matrix);
 	judge_matrix_use(&judge);
-	hosts_judge(json_object_get(experiment->json, "hosts"), experiment->path, experiment->text,
-		    judge.problems);
+	judge_hosts(&judge);
 	judge_windows(&judge);
 	judge_order(&judge);
 	judge_form(&judge);

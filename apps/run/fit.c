@@ -162,9 +162,10 @@ static int judge_hosts(const struct plan_cell *cell, const struct plan_ground *g
  * Workers and CPUs of a cell whose processes run on several hosts, whose CPUs may not be known yet.
  * 0, or negative errno with `error` filled.
  */
-static int choose_far_workers(struct plan_cell *cell, const struct hosts *hosts,
+static int choose_far_workers(struct plan_cell *cell, const struct plan_ground *ground,
 			      struct tp_error *error)
 {
+	const struct hosts *hosts = ground->hosts;
 	struct setting_value *of = cell->cell.of;
 	unsigned all;
 
@@ -174,12 +175,17 @@ static int choose_far_workers(struct plan_cell *cell, const struct hosts *hosts,
 	    setting_says(of[SETTING_CLIENT_WORKERS], "all"))
 		return tp_fail(error, -EINVAL,
 			       "with \"hosts\" workers are to be numbers, not \"all\"");
+	if (setting_says(of[SETTING_PLACEMENT], "across-nodes"))
+		return tp_fail(
+			error, -EINVAL,
+			"\"placement\" is between server and client on one machine, and the "
+			"experiment has \"hosts\"; leave it out, or name \"cpus\" of a host");
 	all = hosts_client_workers(hosts, of[SETTING_CLIENT_WORKERS].number);
 	if (of[SETTING_CONNECTIONS].number < all)
 		return tp_fail(error, -EINVAL, "%u connections are too few for %u client workers",
 			       of[SETTING_CONNECTIONS].number, all);
-	return hosts_pins(hosts, of[SETTING_WORKERS].number, of[SETTING_CLIENT_WORKERS].number,
-			  &cell->pins, error);
+	return hosts_pins(hosts, ground->topology, of[SETTING_WORKERS].number,
+			  of[SETTING_CLIENT_WORKERS].number, &cell->pins, error);
 }
 
 /* Whether a bare echo can take or give bodies so long. 0, or -EINVAL with `error` filled. */
@@ -309,7 +315,7 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0 && ground->hosts)
-		code = choose_far_workers(cell, ground->hosts, error);
+		code = choose_far_workers(cell, ground, error);
 	else if (code == 0)
 		code = workers_choose(&cell->cell, ground->topology, cell->link->workers_max,
 				      link_find(of[SETTING_CLIENT_STACK].word)->workers_max,

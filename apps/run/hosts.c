@@ -1,6 +1,10 @@
 #include "apps/run/hosts.h"
 
+#include "apps/common/address.h"
+#include "apps/common/port.h"
+#include "apps/provenance/fact.h"
 #include "apps/provenance/host.h"
+#include "apps/run/hosts_pins.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -71,31 +75,116 @@ const struct remote *hosts_nth(const struct hosts *hosts, unsigned index)
 	return nth((struct hosts *)hosts, index);
 }
 
+/* What runs on this host, as far as it is one of the hosts. 0 or negative errno. */
+static int open_near(struct remote *remote, struct tp_error *error)
+{
+	int code;
+
+	remote->facts = host_facts();
+	remote->topology = calloc(1, sizeof(*remote->topology));
+	code = remote->topology ? topology_read(remote->topology) : -ENOMEM;
+	return code < 0 ? tp_fail(error, code, "%s: cannot read which CPUs there are: %s",
+				  remote->name, strerror(-code))
+			: 0;
+}
+
+static int open_far(struct hosts *hosts, struct remote *remote, struct interrupt *interrupt,
+		    struct tp_error *error)
+{
+	return remote_open(remote, hosts->run_id, hosts->programs, hosts->program_count, interrupt,
+			   error);
+}
+
+static void beat_all(void *user)
+{
+	hosts_beat(user);
+}
+
+/*
+ * Whether `index` stands for a machine that is not this one, and no host before it does: each
+ * machine is locked and looked at once.
+ */
+static bool is_other_machine(const struct hosts *hosts, unsigned index)
+{
+	const struct remote *remote = hosts_nth(hosts, index);
+	const char *boot_id = text_of(remote->facts, "boot_id");
+
+	if (!remote_is_far(remote) || (boot_id && strcmp(boot_id, hosts->boot_id) == 0))
+		return false;
+	for (unsigned i = 0; i < index; i++)
+		if (remote_is_same_machine(hosts_nth(hosts, i), remote))
+			return false;
+	return true;
+}
+
+/* No other run on any machine that this one measures on. 0 or negative errno. */
+static int lock_machines(struct hosts *hosts, struct interrupt *interrupt, struct tp_error *error)
+{
+	struct remote *remote;
+	int code = 0;
+
+	for (unsigned i = 0; code == 0 && (remote = nth(hosts, i)); i++)
+		if (is_other_machine(hosts, i))
+			code = remote_lock(remote, hosts->run_id, interrupt, error);
+	return code;
+}
+
+/* Whether the server could listen at its address. */
+static int check_listen(struct hosts *hosts, uint16_t port, struct interrupt *interrupt,
+			struct tp_error *error)
+{
+	struct tp_error why;
+	struct tp_addr addr;
+	char endpoint[64];
+	int code;
+
+	snprintf(endpoint, sizeof(endpoint), "%s:%u", hosts->server_wish.address, port);
+	if (remote_is_far(&hosts->server))
+		return remote_check_listen(&hosts->server, endpoint, interrupt, error);
+	if (address_parse_endpoint(endpoint, &addr) < 0)
+		return tp_fail(error, -EINVAL, "%s is no endpoint", endpoint);
+	code = port_check(&addr, &why);
+	return code < 0 ? tp_fail(error, code, "a server cannot listen on %s: %.400s%s", endpoint,
+				  why.text, code == -EADDRNOTAVAIL ? PORT_NOT_OWN : "")
+			: 0;
+}
+
 int hosts_open(struct hosts *hosts, const char *run_id, const struct program *programs,
 	       unsigned program_count, uint16_t port, struct interrupt *interrupt,
 	       struct tp_error *error)
 {
 	struct remote *remote;
-	char endpoint[64];
-	int code;
+	int code = 0;
 
 	hosts->run_id = run_id;
 	hosts->programs = programs;
 	hosts->program_count = program_count;
-	for (unsigned i = 0; (remote = nth(hosts, i)); i++) {
-		code = 0;
-		if (remote_is_far(remote))
-			code = remote_open(remote, run_id, programs, program_count, interrupt,
-					   error);
-		else
-			remote->facts = host_facts();
-		if (code < 0)
-			return code;
+	if (fact_read_line("/proc/sys/kernel/random/boot_id", hosts->boot_id,
+			   sizeof(hosts->boot_id)) < 0)
+		hosts->boot_id[0] = '\0';
+	for (unsigned i = 0; code == 0 && (remote = nth(hosts, i)); i++) {
+		remote->on_step = beat_all;
+		remote->user = hosts;
+		code = remote_is_far(remote) ? open_far(hosts, remote, interrupt, error)
+					     : open_near(remote, error);
+		hosts_beat(hosts);
 	}
-	snprintf(endpoint, sizeof(endpoint), "%s:%u", hosts->server_wish.address, port);
-	if (!remote_is_far(&hosts->server))
-		return 0;
-	return remote_check_listen(&hosts->server, endpoint, interrupt, error);
+	if (code == 0)
+		code = lock_machines(hosts, interrupt, error);
+	if (code == 0)
+		code = check_listen(hosts, port, interrupt, error);
+	return code;
+}
+
+int hosts_look(struct hosts *hosts, struct interrupt *interrupt, struct tp_error *error)
+{
+	struct remote *remote;
+	int code = 0;
+
+	for (unsigned i = 0; code == 0 && (remote = nth(hosts, i)); i++)
+		if (is_other_machine(hosts, i))
+			code = remote_look(remote, interrupt, error);
+	return code;
 }
 
 void hosts_destroy(struct hosts *hosts)
@@ -114,36 +203,6 @@ const char *hosts_address(const struct hosts *hosts)
 	return hosts->server_wish.address;
 }
 
-/* One CPU a worker, of those that the remote has. */
-static int choose_cpus(const struct remote *remote, unsigned workers, bool from_the_end,
-		       struct cpus *cpus_out, struct tp_error *error)
-{
-	const struct cpus *from = &remote->wish->cpus_wanted;
-	struct cpus here;
-	unsigned first = 0;
-
-	if (from->count == 0)
-		from = remote->cores.count >= workers ? &remote->cores : &remote->cpus;
-	if (from->count == 0) { /* not asked yet, or this host */
-		if (cpus_allowed(&here) < 0 || remote_is_far(remote)) {
-			here.count = workers;
-			for (unsigned i = 0; i < workers; i++)
-				here.cpu[i] = (uint16_t)i;
-		}
-		from = &here;
-	}
-	if (from->count < workers)
-		return tp_fail(error, -ENOSPC, "%s has %u CPUs for %u workers", remote->name,
-			       from->count, workers);
-	if (from_the_end && !remote->wish->cpus)
-		first = from->count - workers;
-	else if (!remote->wish->cpus && from->count > workers)
-		first = 1; /* the first core is left to the operating system */
-	cpus_out->count = workers;
-	memcpy(cpus_out->cpu, from->cpu + first, workers * sizeof(from->cpu[0]));
-	return 0;
-}
-
 static unsigned workers_of(const struct hosts *hosts, unsigned client, unsigned workers)
 {
 	unsigned own = hosts->client_wishes[client].workers;
@@ -151,21 +210,30 @@ static unsigned workers_of(const struct hosts *hosts, unsigned client, unsigned 
 	return own ? own : workers;
 }
 
-int hosts_pins(const struct hosts *hosts, unsigned workers, unsigned client_workers,
-	       struct pins *pins_out, struct tp_error *error)
+int hosts_pins(const struct hosts *hosts, const struct topology *here, unsigned workers,
+	       unsigned client_workers, struct pins *pins_out, struct tp_error *error)
 {
-	struct pins pins = {.degraded = NULL};
-	struct cpus ignored;
-	int code = choose_cpus(&hosts->server, workers, false, &pins.server, error);
+	struct hosts_pins *pins = malloc(sizeof(*pins));
+	int code = pins ? hosts_pins_choose(hosts, here, workers, client_workers, pins, error)
+			: tp_fail(error, -ENOMEM, "no memory to choose CPUs");
 
 	if (code == 0)
-		code = choose_cpus(&hosts->clients[0], workers_of(hosts, 0, client_workers), true,
-				   &pins.client, error);
-	for (unsigned i = 1; code == 0 && i < hosts->client_count; i++)
-		code = choose_cpus(&hosts->clients[i], workers_of(hosts, i, client_workers), true,
-				   &ignored, error);
+		*pins_out = pins->first;
+	free(pins);
+	return code;
+}
+
+int hosts_client_cpus(const struct hosts *hosts, unsigned index, unsigned workers,
+		      unsigned client_workers, struct cpus *cpus_out)
+{
+	struct hosts_pins *pins = malloc(sizeof(*pins));
+	struct tp_error ignored;
+	int code = pins ? hosts_pins_choose(hosts, NULL, workers, client_workers, pins, &ignored)
+			: -ENOMEM;
+
 	if (code == 0)
-		*pins_out = pins;
+		*cpus_out = pins->clients[index];
+	free(pins);
 	return code;
 }
 
@@ -199,13 +267,11 @@ static json_t *own_file(const struct hosts *hosts, unsigned index, const char *p
 
 /* The client's own value of a flag, or NULL where it has the same as all. */
 static json_t *own_value(const struct hosts *hosts, unsigned index, const char *flag,
-			 const char *value, unsigned workers)
+			 const char *value, unsigned workers, const struct cpus *cpus)
 {
 	unsigned own = workers_of(hosts, index, workers), all = (unsigned)strtoul(value, NULL, 10);
 	unsigned count = hosts->client_count;
 	char text[CPUS_TEXT_BYTES];
-	struct tp_error ignored;
-	struct cpus cpus;
 
 	if (strcmp(flag, "--json") == 0 || strcmp(flag, "--metrics") == 0 ||
 	    strcmp(flag, "--hgrm") == 0)
@@ -214,21 +280,20 @@ static json_t *own_value(const struct hosts *hosts, unsigned index, const char *
 		return json_sprintf("%u", own);
 	if (strcmp(flag, "--connections") == 0)
 		return json_sprintf("%u", all / count + (index < all % count));
-	if (strcmp(flag, "--cpus") == 0 &&
-	    choose_cpus(&hosts->clients[index], own, true, &cpus, &ignored) == 0)
-		return json_string(cpus_print(&cpus, text));
+	if (strcmp(flag, "--cpus") == 0)
+		return json_string(cpus_print(cpus, text));
 	return NULL;
 }
 
 json_t *hosts_client_argv(const struct hosts *hosts, unsigned index, const json_t *argv,
-			  unsigned workers)
+			  unsigned workers, const struct cpus *cpus)
 {
 	json_t *own = json_copy((json_t *)argv);
 
 	for (size_t i = 1; i < json_array_size(own); i++) {
 		json_t *value =
 			own_value(hosts, index, json_string_value(json_array_get(own, i - 1)),
-				  json_string_value(json_array_get(own, i)), workers);
+				  json_string_value(json_array_get(own, i)), workers, cpus);
 
 		if (value)
 			json_array_set_new(own, i, value);
@@ -238,32 +303,53 @@ json_t *hosts_client_argv(const struct hosts *hosts, unsigned index, const json_
 	return own;
 }
 
+/* Opens a lost host anew, with the lock that was held through it. */
+static int reopen(struct hosts *hosts, struct remote *remote, struct interrupt *interrupt,
+		  struct tp_error *error)
+{
+	int code;
+
+	remote_close(remote);
+	code = open_far(hosts, remote, interrupt, error);
+	if (code == 0 && remote->holds_lock)
+		code = remote_lock(remote, hosts->run_id, interrupt, error);
+	return code;
+}
+
 int hosts_revive(struct hosts *hosts, struct interrupt *interrupt, struct tp_error *error)
 {
 	struct remote *remote;
 
 	for (unsigned i = 0; (remote = nth(hosts, i)); i++) {
-		int code;
+		int code = 0;
 
-		if (!remote_is_far(remote) || remote_lives(remote, interrupt))
-			continue;
-		remote_close(remote);
-		code = remote_open(remote, hosts->run_id, hosts->programs, hosts->program_count,
-				   interrupt, error);
+		if (remote_is_far(remote) && !remote_lives(remote, interrupt))
+			code = reopen(hosts, remote, interrupt, error);
+		hosts_beat(hosts);
 		if (code < 0) {
-			remote->lost++;
+			hosts_lose(remote);
 			return code;
 		}
 	}
 	return 0;
 }
 
-void hosts_keep(struct hosts *hosts)
+void hosts_lose(struct remote *remote)
+{
+	if (!remote->lost_already)
+		remote->lost++;
+	remote->lost_already = true;
+}
+
+void hosts_end_sample(struct hosts *hosts, bool carried_out)
 {
 	struct remote *remote;
 
-	for (unsigned i = 0; (remote = nth(hosts, i)); i++)
-		remote->lost = 0;
+	for (unsigned i = 0; (remote = nth(hosts, i)); i++) {
+		if (carried_out && !remote->lost_already)
+			remote->lost = 0;
+		remote->lost_already = false;
+	}
 }
 
 const struct remote *hosts_given_up(const struct hosts *hosts)

@@ -17,9 +17,12 @@
 
 #include <stdio.h>
 
+#define HOSTS_SCHEMA "weir.hosts/1"
+
 enum {
 	HOSTS_CLIENTS_MAX = 16,
 	HOSTS_LOSSES_MAX = 3, /* of one host in a row, then the run gives up */
+	HOSTS_BOOT_ID_BYTES = 48,
 };
 
 struct hosts {
@@ -32,6 +35,7 @@ struct hosts {
 	const struct program *programs; /* the runner's own first */
 	unsigned program_count;
 	const char *run_id;
+	char boot_id[HOSTS_BOOT_ID_BYTES]; /* this host's; "" if it is not known */
 };
 
 /*
@@ -47,8 +51,9 @@ void hosts_judge(const json_t *json, const char *path, const char *text, struct 
 struct hosts *hosts_create(const json_t *json);
 
 /*
- * Connects to each host that is not this one and prepares it; the server's is asked whether it can
- * listen on `port`. 0, or negative errno with `error` filled.
+ * Connects to each host that is not this one and prepares it; takes the lock of runs on every
+ * machine that is not this one; asks the server's host whether it can listen on `port`. 0; -EBUSY
+ * if another run has such a machine, or another negative errno; with `error` filled.
  */
 int hosts_open(struct hosts *hosts, const char *run_id, const struct program *programs,
 	       unsigned program_count, uint16_t port, struct interrupt *interrupt,
@@ -64,11 +69,30 @@ const struct remote *hosts_nth(const struct hosts *hosts, unsigned index);
 const char *hosts_address(const struct hosts *hosts);
 
 /*
- * The CPUs of the server and of the first client: those that the experiment names, or from what the
- * hosts have, or before they were asked, the first ones. 0, or -ENOSPC with `error` filled.
+ * Looks who else works on the machines that are not this one. 0, or negative errno with `error`
+ * filled.
  */
-int hosts_pins(const struct hosts *hosts, unsigned workers, unsigned client_workers,
-	       struct pins *pins_out, struct tp_error *error);
+int hosts_look(struct hosts *hosts, struct interrupt *interrupt, struct tp_error *error);
+
+/* Whether others work on one of them, beyond what is borne here. */
+bool hosts_disturbed(const struct hosts *hosts);
+
+/* What was seen there: {NAME: as others_to_json, ...}, a new reference. */
+json_t *hosts_busy(const struct hosts *hosts);
+
+/* One line for each host on which others work, on `to`, behind `program`. */
+void hosts_print_busy(const struct hosts *hosts, const char *program, FILE *to);
+
+/*
+ * The CPUs of the server and of the first client (hosts_pins.h): none where they are chosen once
+ * the hosts are open. 0; or negative errno with `error` filled.
+ */
+int hosts_pins(const struct hosts *hosts, const struct topology *here, unsigned workers,
+	       unsigned client_workers, struct pins *pins_out, struct tp_error *error);
+
+/* Those of the client `index`, once the hosts are open. 0 or negative errno. */
+int hosts_client_cpus(const struct hosts *hosts, unsigned index, unsigned workers,
+		      unsigned client_workers, struct cpus *cpus_out);
 
 /* Workers of all clients together. */
 unsigned hosts_client_workers(const struct hosts *hosts, unsigned workers);
@@ -79,7 +103,7 @@ unsigned hosts_client_workers(const struct hosts *hosts, unsigned workers);
  * others. A new reference.
  */
 json_t *hosts_client_argv(const struct hosts *hosts, unsigned index, const json_t *argv,
-			  unsigned workers);
+			  unsigned workers, const struct cpus *cpus);
 
 /* "clients/2/" before the name of a file of the client `index`, or "" for a single one. */
 const char *hosts_client_prefix(const struct hosts *hosts, unsigned index, char prefix[32]);
@@ -90,8 +114,14 @@ const char *hosts_client_prefix(const struct hosts *hosts, unsigned index, char 
  */
 int hosts_revive(struct hosts *hosts, struct interrupt *interrupt, struct tp_error *error);
 
-/* A sample went well as far as the hosts are concerned. */
-void hosts_keep(struct hosts *hosts);
+/* The host was lost in the sample that is being carried out; counted once a sample. */
+void hosts_lose(struct remote *remote);
+
+/*
+ * The sample is over. If it was `carried_out`, not given up before its processes began, each host
+ * that was not lost in it has no losses in a row.
+ */
+void hosts_end_sample(struct hosts *hosts, bool carried_out);
 
 /* The host that was lost too often in a row, or NULL. */
 const struct remote *hosts_given_up(const struct hosts *hosts);
@@ -103,6 +133,12 @@ void hosts_beat(struct hosts *hosts);
  * hosts.json: what each is, how they differ, and how far their clocks are apart; a new reference.
  */
 json_t *hosts_to_json(const struct hosts *hosts);
+
+/*
+ * Adds to `differences` (differ.h) what of an earlier run's hosts.json is not so today; nothing as
+ * long as the hosts are not open.
+ */
+void hosts_differ(const struct hosts *hosts, const json_t *was, json_t *differences);
 
 /* What of it every result.json says; a new reference. */
 json_t *hosts_stamp(const struct hosts *hosts);

@@ -1,6 +1,7 @@
 #include "apps/run/hosts.h"
 
 #include "apps/common/json.h"
+#include "apps/run/differ.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,7 +64,7 @@ static json_t *cpus_to_json(const struct remote *remote)
 {
 	char text[CPUS_TEXT_BYTES];
 
-	return json_text(remote->cpus.count ? cpus_print(&remote->cpus, text) : NULL);
+	return json_text(remote->topology ? cpus_print(&remote->topology->cpus, text) : NULL);
 }
 
 static json_t *remote_to_json(const struct remote *remote)
@@ -93,10 +94,93 @@ json_t *hosts_to_json(const struct hosts *hosts)
 
 	for (unsigned i = 0; i < hosts->client_count; i++)
 		json_array_append_new(clients, remote_to_json(&hosts->clients[i]));
-	return json_pack("{ss ss so so sb so}", "schema", "weir.hosts/1", "sha256",
+	return json_pack("{ss ss so so sb so}", "schema", HOSTS_SCHEMA, "sha256",
 			 hosts->programs[0].sha256, "server", remote_to_json(&hosts->server),
 			 "clients", clients, "kernels_equal", !differs(hosts, "kernel"),
 			 "differences", differences_of(hosts));
+}
+
+/* Adds what differs of one host, by its name. */
+static void differ_one(const struct remote *remote, const json_t *was, json_t *differences)
+{
+	const json_t *facts = json_object_get(was, "facts");
+	json_t *own, *one;
+	size_t index;
+
+	if (!remote->facts)
+		return;
+	own = json_array();
+	differ_hosts(facts, remote->facts, own);
+	json_array_foreach(own, index, one)
+	{
+		json_object_set_new(one, "what",
+				    json_sprintf("%s of %s",
+						 json_string_value(json_object_get(one, "what")),
+						 remote->name));
+		json_array_append(differences, one);
+	}
+	json_decref(own);
+}
+
+void hosts_differ(const struct hosts *hosts, const json_t *was, json_t *differences)
+{
+	const json_t *clients = json_object_get(was, "clients");
+
+	differ_one(&hosts->server, json_object_get(was, "server"), differences);
+	for (unsigned i = 0; i < hosts->client_count; i++)
+		differ_one(&hosts->clients[i], json_array_get(clients, i), differences);
+}
+
+static bool is_disturbed(const struct remote *remote)
+{
+	return json_is_true(json_object_get(remote->busy, "disturbed"));
+}
+
+bool hosts_disturbed(const struct hosts *hosts)
+{
+	const struct remote *remote;
+
+	for (unsigned i = 0; (remote = hosts_nth(hosts, i)); i++)
+		if (is_disturbed(remote))
+			return true;
+	return false;
+}
+
+json_t *hosts_busy(const struct hosts *hosts)
+{
+	json_t *busy = json_object();
+	const struct remote *remote;
+
+	for (unsigned i = 0; (remote = hosts_nth(hosts, i)); i++)
+		if (remote->busy)
+			json_object_set(busy, remote->name, remote->busy);
+	return busy;
+}
+
+void hosts_print_busy(const struct hosts *hosts, const char *program, FILE *to)
+{
+	const struct remote *remote;
+
+	for (unsigned i = 0; (remote = hosts_nth(hosts, i)); i++) {
+		const json_t *who = json_object_get(remote->busy, "who");
+		const char *before = " (";
+		size_t index;
+		json_t *one;
+
+		if (!is_disturbed(remote))
+			continue;
+		fprintf(to, "%s: others work on %s: %.2f CPUs", program, remote->name,
+			json_number_value(json_object_get(remote->busy, "cpus")));
+		json_array_foreach((json_t *)who, index, one)
+		{
+			fprintf(to, "%s%s, pid %lld, %.2f", before,
+				json_string_value(json_object_get(one, "name")),
+				(long long)json_integer_value(json_object_get(one, "pid")),
+				json_number_value(json_object_get(one, "cpus")));
+			before = "; ";
+		}
+		fprintf(to, "%s\n", json_array_size(who) ? ")" : "");
+	}
 }
 
 json_t *hosts_stamp(const struct hosts *hosts)

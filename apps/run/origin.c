@@ -147,6 +147,9 @@ static void read_files(struct origin *origin, struct problems *problems)
 	if (json_read_file(join(origin->path, "host.json", path), HOST_BYTES_MAX, NULL,
 			   &origin->host, &error) < 0)
 		problems_add(problems, "%s", error.text);
+	if (access(join(origin->path, "hosts.json", path), F_OK) == 0 &&
+	    json_read_file(path, PLAN_BYTES_MAX, HOSTS_SCHEMA, &origin->hosts, &error) < 0)
+		problems_add(problems, "%s", error.text);
 	if (file_read(join(origin->path, "experiment.json", path), EXPERIMENT_FILE_BYTES_MAX,
 		      &origin->text, &origin->text_bytes, &error) < 0)
 		problems_add(problems, "%s", error.text);
@@ -192,6 +195,7 @@ void origin_close(struct origin *origin)
 {
 	json_decref(origin->plan);
 	json_decref(origin->host);
+	json_decref(origin->hosts);
 	json_decref(origin->differences);
 	json_decref(origin->environment);
 	free(origin->text);
@@ -265,7 +269,7 @@ static json_t *leave_out_environment(const json_t *plan)
 }
 
 bool origin_judge(struct origin *origin, const struct plan *plan, const struct program *programs,
-		  struct problems *problems)
+		  const struct hosts *hosts, struct problems *problems)
 {
 	json_t *planned = plan_to_json(plan), *host = host_facts();
 	json_t *was = leave_out_environment(origin->plan), *now = leave_out_environment(planned);
@@ -274,6 +278,8 @@ bool origin_judge(struct origin *origin, const struct plan *plan, const struct p
 
 	differ_plans(was, now, refusing);
 	differ_hosts(origin->host, host, origin->differences);
+	if (hosts)
+		hosts_differ(hosts, origin->hosts, origin->differences);
 	differ_programs(json_object_get(origin->plan, "programs"), used, origin->differences);
 	if (origin->resumes)
 		json_array_extend(refusing, origin->differences);

@@ -23,6 +23,7 @@ struct origin {
 	size_t text_bytes;
 	json_t *plan;	     /* plan.json */
 	json_t *host;	     /* host.json */
+	json_t *hosts;	     /* hosts.json; NULL without */
 	json_t *differences; /* {what, was, now} each: what a repeat is stamped with */
 	json_t *environment; /* of these, what differs in the processes' environment */
 };
@@ -64,12 +65,13 @@ bool origin_fits(const struct origin *origin, const struct experiment *experimen
 void origin_lend_environment(struct origin *origin, struct plan *plan);
 
 /*
- * Compares it with today: `plan` was made for its run id and port. True if the run may be: then
+ * Compares it with today: `plan` was made for its run id and port; `hosts`, NULL without, are
+ * compared as far as they were asked. True if the run may be: then
  * `differences` has what a repeat is stamped with; of a run that is gone on with, the environment
  * alone may differ. Else `problems` say what stands in the way.
  */
 bool origin_judge(struct origin *origin, const struct plan *plan, const struct program *programs,
-		  struct problems *problems);
+		  const struct hosts *hosts, struct problems *problems);
 
 /*
  * The valid results in the directory `path`, by sample id; of samples that the plan has, and that

@@ -100,8 +100,15 @@ static struct pins near_pins(const struct session *session)
 
 	if (session_host_of(session, &session->server))
 		pins.server.count = 0;
-	if (session_host_of(session, &session->clients[0].child))
-		pins.client.count = 0;
+	pins.client.count = 0;
+	for (unsigned i = 0; i < session->client_count; i++) {
+		const struct cpus *cpus = &session->clients[i].cpus;
+
+		for (unsigned k = 0; k < cpus->count && pins.client.count < CPUS_MAX &&
+				     !session_host_of(session, &session->clients[i].child);
+		     k++)
+			pins.client.cpu[pins.client.count++] = cpus->cpu[k];
+	}
 	return pins;
 }
 
@@ -184,8 +191,7 @@ static void blame(struct session *session, const struct child *child, const char
 	log_quote(&child->log, quote, sizeof(quote));
 	session->server_blamed |= child == &session->server;
 	if (child->lost && remote) {
-		session->host_lost = true;
-		remote->lost++;
+		hosts_lose(remote);
 		session_invalidate(session, "host %s lost %s%s%s", remote->name, when,
 				   quote[0] ? ": " : "", quote);
 	} else {

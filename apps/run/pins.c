@@ -183,6 +183,12 @@ static bool split(const struct cpus *from, const struct pins_wish *wish, bool un
 	unsigned left = from->count > first ? from->count - first : 0;
 	unsigned client = wish->client_workers ? wish->client_workers : left;
 
+	if (wish->alone) {
+		if (server <= from->count)
+			take(&pins->server, from, 0, server);
+		pins->client.count = 0;
+		return server <= from->count;
+	}
 	if (server + client > from->count || client == 0)
 		return false;
 	if (wish->client_workers == 0 && server > half && !uneven)
@@ -352,9 +358,8 @@ static enum locality judge_locality(const struct topology *topology, const struc
 								    : LOCALITY_NO_ROOM;
 }
 
-/* The NUMA nodes of these CPUs, each once. */
-static void list_nodes(const struct topology *topology, const struct cpus *cpus,
-		       struct cpus *nodes_out)
+void pins_list_nodes(const struct topology *topology, const struct cpus *cpus,
+		     struct cpus *nodes_out)
 {
 	nodes_out->count = 0;
 	for (unsigned i = 0; i < topology->cpus.count; i++)
@@ -367,8 +372,8 @@ static void list_nodes(const struct topology *topology, const struct cpus *cpus,
 static void complete(const struct topology *topology, const struct pins_wish *wish,
 		     struct pins *pins)
 {
-	list_nodes(topology, &pins->server, &pins->server_nodes);
-	list_nodes(topology, &pins->client, &pins->client_nodes);
+	pins_list_nodes(topology, &pins->server, &pins->server_nodes);
+	pins_list_nodes(topology, &pins->client, &pins->client_nodes);
 	pins->reserved.count = 0;
 	for (unsigned i = 0; i < topology->cpus.count; i++)
 		if (is_reserved(topology, i) && count_like(topology, pins, topology->core, i) == 0)
@@ -380,7 +385,8 @@ static void complete(const struct topology *topology, const struct pins_wish *wi
 int pins_choose(const struct topology *topology, const struct pins_wish *wish,
 		struct pins *pins_out, struct tp_error *error)
 {
-	unsigned client_workers = wish->client_workers ? wish->client_workers : 1;
+	unsigned least = wish->alone ? 0 : 1;
+	unsigned client_workers = wish->client_workers ? wish->client_workers : least;
 	unsigned needed = wish->server_workers + client_workers;
 	struct pins_wish anywhere = *wish;
 	struct pins pins;

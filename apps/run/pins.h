@@ -18,6 +18,7 @@ struct pins_wish {
 	unsigned server_workers; /* at least 1; one CPU each */
 	unsigned client_workers; /* 0: as many as there are CPUs left for the client */
 	bool across_nodes;	 /* server and client on different NUMA nodes, not on one */
+	bool alone; /* one role, called the server, has the machine for itself: no client */
 };
 
 struct pins {
@@ -36,6 +37,10 @@ int pins_choose(const struct topology *topology, const struct pins_wish *wish,
 
 /* The CPUs that a plan leaves to the operating system wherever its cells are not degraded. */
 void pins_reserve(const struct topology *topology, struct cpus *reserved_out);
+
+/* The NUMA nodes of these CPUs, each once. */
+void pins_list_nodes(const struct topology *topology, const struct cpus *cpus,
+		     struct cpus *nodes_out);
 
 /* How many server workers there may be before pins fall short; 0 if they do with one. */
 unsigned pins_server_most(const struct topology *topology, bool across_nodes);

@@ -74,6 +74,9 @@ static const struct profile_form *choose_form(const struct plan *plan, const cha
 	if (form == EXPERIMENT_FORM_AUTO) {
 		form = plan->degraded ? EXPERIMENT_FORM_SHORT : EXPERIMENT_FORM_FULL;
 		*reason_out = plan->degraded ? "the plan is degraded" : "the plan is not degraded";
+		if (plan_waits_for_hosts(plan))
+			*reason_out = "as if the plan were not degraded, which is known once the "
+				      "hosts are asked";
 	}
 	*name_out = experiment_form_name(form);
 	return form == EXPERIMENT_FORM_FULL ? &profile_full : &profile_short;
@@ -229,6 +232,14 @@ int plan_make(const struct experiment *experiment, const struct plan_ground *gro
 	if (code == 0)
 		*plan_out = plan;
 	return code;
+}
+
+bool plan_waits_for_hosts(const struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->cell_count; i++)
+		if (plan->cells[i].pins.server.count == 0 || plan->cells[i].pins.client.count == 0)
+			return true;
+	return false;
 }
 
 void plan_free(struct plan *plan)

@@ -20,6 +20,9 @@
 
 #define PLAN_SCHEMA "weir.plan/1"
 
+/* In an argument list in place of CPUs that are chosen once the hosts are asked. */
+#define PLAN_CPUS_LATER "chosen-there"
+
 enum { PLAN_ID_BYTES = 16 };
 
 struct plan_cell {
@@ -34,7 +37,7 @@ struct plan_cell {
 	bool of_matrix;		       /* its workers are one of a profile's list of counts */
 	unsigned build;		       /* which of the experiment's */
 	const struct program *program; /* that serves; the ground's, NULL if that has none */
-	struct pins pins;
+	struct pins pins; /* a side that has none gets its CPUs once the hosts are asked */
 };
 
 struct plan_sample {
@@ -98,6 +101,9 @@ const char *plan_find_twin(const struct plan *plan);
 
 /* Letters of the longest variant. */
 unsigned plan_variant_width(const struct plan *plan);
+
+/* Whether some CPUs are chosen once the hosts are asked, so whether it is degraded as well. */
+bool plan_waits_for_hosts(const struct plan *plan);
 
 /* NULL is fine. */
 void plan_free(struct plan *plan);

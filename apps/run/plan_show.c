@@ -1,5 +1,7 @@
 #include "apps/run/plan_show.h"
 
+#include "apps/common/json.h"
+
 #include <string.h>
 
 json_t *plan_cell_to_json(const struct plan_cell *cell)
@@ -13,6 +15,20 @@ json_t *plan_cell_to_json(const struct plan_cell *cell)
 	return json;
 }
 
+static const char chosen_there[] =
+	"CPUs of another host are chosen once it is asked, as the run begins";
+
+/* Of a side without CPUs neither they nor their nodes are known. */
+static void set_side_unknown(json_t *json, const struct cpus *cpus, const char *cpus_name,
+			     const char *nodes_name)
+{
+	if (cpus->count)
+		return;
+	json_set_unknown(json, cpus_name, chosen_there);
+	json_set_unknown(json, nodes_name, chosen_there);
+	json_set_unknown(json, "reserved_cpus", chosen_there);
+}
+
 static json_t *sample_to_json(const struct plan_sample *sample)
 {
 	const struct plan_cell *cell = sample->cell;
@@ -24,6 +40,8 @@ static json_t *sample_to_json(const struct plan_sample *sample)
 
 	json_object_update_new(json, pins_to_json(&cell->pins));
 	json_object_set_new(json, "reserved_cpus", cpus_to_numbers(&cell->pins.reserved));
+	set_side_unknown(json, &cell->pins.server, "server_cpus", "server_nodes");
+	set_side_unknown(json, &cell->pins.client, "client_cpus", "client_nodes");
 	return json;
 }
 
@@ -54,6 +72,8 @@ json_t *plan_to_json(const struct plan *plan)
 		plan->degraded != NULL, "degraded_reason", plan->degraded, "builds",
 		builds_of(experiment), "omitted", plan->omitted);
 
+	if (plan_waits_for_hosts(plan))
+		json_set_unknown(json, "degraded", chosen_there);
 	if (plan->form_reason)
 		json_object_set_new(json, "form_reason", json_string(plan->form_reason));
 	for (unsigned i = 0; i < plan->sample_count; i++)
@@ -96,6 +116,10 @@ static void print_side(const char *side, const struct cpus *cpus, const struct c
 {
 	char text[CPUS_TEXT_BYTES];
 
+	if (cpus->count == 0) {
+		fprintf(to, "  %s on CPUs chosen there", side);
+		return;
+	}
 	fprintf(to, "  %s on CPU%s %s", side, cpus->count == 1 ? "" : "s", cpus_print(cpus, text));
 	if (nodes->count)
 		fprintf(to, " of node%s %s", nodes->count == 1 ? "" : "s", cpus_print(nodes, text));
@@ -219,6 +243,8 @@ void plan_print(const struct plan *plan, const json_t *kept, FILE *to)
 	plan_print_omitted(plan, to);
 	if (plan->degraded)
 		fprintf(to, "degraded: %s\n", plan->degraded);
+	if (plan_waits_for_hosts(plan))
+		fprintf(to, "\"chosen there\": %s\n", chosen_there);
 	count = print_samples(plan, kept, to);
 	fprintf(to, "%u samples, about %.0f s; nothing was run\n", count,
 		plan_estimate_s(plan) * count / plan->sample_count);

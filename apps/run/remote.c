@@ -3,6 +3,7 @@
 #include "apps/agent/agent.h"
 #include "apps/common/file.h"
 #include "apps/common/json.h"
+#include "apps/provenance/topology_wire.h"
 #include "dataplane/core/clock.h"
 
 #include <errno.h>
@@ -32,6 +33,26 @@ enum {
 bool remote_is_far(const struct remote *remote)
 {
 	return remote->wish->ssh.destination != NULL;
+}
+
+/* Whether both are told in the same words how to get there. */
+static bool is_same_target(const struct ssh_target *a, const struct ssh_target *b)
+{
+	return a->destination && b->destination && strcmp(a->destination, b->destination) == 0 &&
+	       a->port == b->port && !a->config == !b->config &&
+	       (!a->config || strcmp(a->config, b->config) == 0);
+}
+
+bool remote_is_same_machine(const struct remote *a, const struct remote *b)
+{
+	const json_t *first = json_object_get(a->facts, "boot_id");
+	const json_t *second = json_object_get(b->facts, "boot_id");
+
+	if (!remote_is_far(a) && !remote_is_far(b))
+		return true;
+	if (json_is_string(first) && json_is_string(second))
+		return json_equal(first, second);
+	return is_same_target(&a->wish->ssh, &b->wish->ssh);
 }
 
 const char *remote_program(const struct remote *remote, const struct program *program,
@@ -156,6 +177,8 @@ static int put_all(struct remote *remote, const struct program *programs, unsign
 
 		if (code < 0)
 			return code;
+		if (remote->on_step)
+			remote->on_step(remote->user);
 	}
 	return 0;
 }
@@ -224,12 +247,12 @@ static json_t *ask(struct remote *remote, const char *what, const char *with,
 	return NULL;
 }
 
-static void read_cpus(const json_t *list, struct cpus *cpus_out)
+/* Keeps what the keeper says of the CPUs there. 0 or negative errno. */
+static int read_topology(struct remote *remote, const json_t *wire)
 {
-	cpus_out->count = 0;
-	for (size_t i = 0; i < json_array_size(list) && cpus_out->count < CPUS_MAX; i++)
-		cpus_out->cpu[cpus_out->count++] =
-			(uint16_t)json_integer_value(json_array_get(list, i));
+	if (!remote->topology)
+		remote->topology = calloc(1, sizeof(*remote->topology));
+	return remote->topology ? topology_wire_read(wire, remote->topology) : -ENOMEM;
 }
 
 /* Starts the keeper and hears that it is the program that was meant. */
@@ -253,10 +276,10 @@ static int start_keeper(struct remote *remote, const struct program *program,
 			return -EHOSTUNREACH;
 		return explain_start(remote, program, code, interrupt, error);
 	}
-	read_cpus(json_object_get(hello, "cpus"), &remote->cpus);
-	read_cpus(json_object_get(hello, "cores"), &remote->cores);
 	digest = json_string_value(json_object_get(hello, "sha256"));
-	code = digest && strcmp(digest, program->sha256) == 0 ? 0 : -EINVAL;
+	code = digest && strcmp(digest, program->sha256) == 0
+		       ? read_topology(remote, json_object_get(hello, "topology"))
+		       : -EINVAL;
 	json_decref(hello);
 	if (code == 0)
 		return 0;
@@ -400,15 +423,34 @@ int remote_check_listen(struct remote *remote, const char *endpoint, struct inte
 {
 	struct tp_error why;
 	json_t *answer = ask(remote, "listen", endpoint, interrupt, &why);
-	bool can = answer != NULL;
 
 	json_decref(answer);
-	if (can)
+	if (answer)
 		return 0;
-	return tp_fail(error, -EADDRNOTAVAIL,
-		       "a server cannot listen on %s: %.300s; \"address\" must be one of that "
-		       "host's own",
-		       endpoint, why.text);
+	return tp_fail(error, -EADDRNOTAVAIL, "a server cannot listen on %s: %.400s", endpoint,
+		       why.text);
+}
+
+int remote_lock(struct remote *remote, const char *run_id, struct interrupt *interrupt,
+		struct tp_error *error)
+{
+	json_t *answer = ask(remote, "lock", run_id, interrupt, error);
+
+	json_decref(answer);
+	remote->holds_lock = answer != NULL;
+	return answer ? 0 : -EBUSY;
+}
+
+int remote_look(struct remote *remote, struct interrupt *interrupt, struct tp_error *error)
+{
+	json_t *answer = ask(remote, "busy", NULL, interrupt, error);
+
+	if (!answer)
+		return -EHOSTUNREACH;
+	json_decref(remote->busy);
+	remote->busy = json_incref(json_object_get(answer, "busy"));
+	json_decref(answer);
+	return 0;
 }
 
 int remote_fetch(struct remote *remote, const char *name, const char *path,
@@ -450,5 +492,7 @@ void remote_fini(struct remote *remote)
 	remote_close(remote);
 	json_decref(remote->facts);
 	json_decref(remote->clock);
+	json_decref(remote->busy);
+	free(remote->topology);
 	*remote = (struct remote){.wish = remote->wish};
 }

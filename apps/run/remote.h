@@ -11,6 +11,7 @@
 #define WEIR_RUN_REMOTE_H
 
 #include "apps/common/cpus.h"
+#include "apps/provenance/topology.h"
 #include "apps/run/program.h"
 #include "apps/run/ssh.h"
 
@@ -40,16 +41,27 @@ struct remote {
 	char folder[REMOTE_FOLDER_BYTES]; /* there; "" if there is none */
 	char kernel[REMOTE_NAME_BYTES];
 	struct ssh keeper;
-	struct cpus cpus;  /* it may use there */
-	struct cpus cores; /* the first of each core among them */
-	json_t *facts;	   /* host.json's of there; NULL before it was open */
+	struct topology *topology; /* that we may use there; NULL before it was open */
+	json_t *facts;		   /* host.json's of there; NULL before it was open */
 	json_t *clock;
-	bool was_there; /* the program: nothing was copied */
-	unsigned lost;	/* times in a row */
+	json_t *busy;	   /* others' work there as the run began; NULL: not looked for */
+	bool was_there;	   /* the program: nothing was copied */
+	bool holds_lock;   /* the run's lock of that machine is taken through this host */
+	unsigned lost;	   /* in so many samples in a row */
+	bool lost_already; /* in the sample that is being carried out */
+	/* Called between steps that may take long; NULL: nothing is. */
+	void (*on_step)(void *user);
+	void *user;
 };
 
 /* Whether it is another host at all. */
 bool remote_is_far(const struct remote *remote);
+
+/*
+ * Whether two are one machine: both this host, or hosts that were asked and have one boot id, or
+ * that are reached by the same words.
+ */
+bool remote_is_same_machine(const struct remote *a, const struct remote *b);
 
 /*
  * Connects and prepares; `programs` are what may be started there, the first also as the keeper. 0;
@@ -65,7 +77,20 @@ bool remote_lives(struct remote *remote, struct interrupt *interrupt);
 /* A sign of life to the keeper; costs a write. */
 void remote_beat(struct remote *remote);
 
-/* Whether something could listen on IP:PORT there. 0, or negative errno with `error` filled. */
+/*
+ * Takes the lock of runs there, as a runner there would, until the keeper ends. 0; -EBUSY with the
+ * holder named in `error`, or another negative errno.
+ */
+int remote_lock(struct remote *remote, const char *run_id, struct interrupt *interrupt,
+		struct tp_error *error);
+
+/* Looks who else works there, and notes it in `busy`. 0, or negative errno with `error` filled. */
+int remote_look(struct remote *remote, struct interrupt *interrupt, struct tp_error *error);
+
+/*
+ * Whether something could listen on IP:PORT there. 0, or negative errno with `error` naming who has
+ * it, as far as that can be seen there.
+ */
 int remote_check_listen(struct remote *remote, const char *endpoint, struct interrupt *interrupt,
 			struct tp_error *error);
 

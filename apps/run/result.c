@@ -193,16 +193,19 @@ static void set_client_others(json_t *client, const json_t *client_json)
 	const json_t *user = json_object_get(process, "user_us");
 	const json_t *system = json_object_get(process, "system_us");
 	bool known = json_is_number(tasks) && json_is_number(user) && json_is_number(system);
+	const char *lacking = json_string_value(
+		json_object_get(json_object_get(client_json, "cpu"), "tasks_us_reason"));
 	double others = fmax(0, json_number_value(tasks) - json_number_value(user) -
 					json_number_value(system));
 
 	growth_set_ratio(client, "other_busy_cpus", known, others,
 			 json_number_value(json_object_get(process, "window_s")), 1e-6,
-			 client_json ? "the client did not say" : no_client);
+			 lacking       ? lacking
+			 : client_json ? "the client did not say"
+				       : no_client);
 }
 
-/* The client's own account: what it cost, on its CPUs, and what it suffered there. */
-static json_t *client_of(const json_t *client_json)
+json_t *result_client(const json_t *client_json)
 {
 	static const char *const of_client[] = {"busy_share", "saturated"};
 	static const char *const of_process[] = {"window_s",
@@ -239,7 +242,7 @@ static json_t *binding_of(const struct result_parts *parts)
 {
 	const struct pins *pins = &parts->sample->cell->pins;
 	const json_t *server = json_object_get(parts->after, "binding");
-	const struct bound_side sides[] = {
+	struct bound_side sides[1 + HOSTS_CLIENTS_MAX] = {
 		{"server", &pins->server, server,
 		 parts->after ? "the server did not say: it is of an older commit"
 			      : growth_no_snapshots},
@@ -247,7 +250,15 @@ static json_t *binding_of(const struct result_parts *parts)
 		 parts->client ? "the client did not say" : no_client},
 	};
 
-	return bound_judge(sides, 2, parts->reasons);
+	for (unsigned i = 0; i < parts->client_count; i++) {
+		const struct result_client *client = &parts->clients[i];
+
+		sides[1 + i] = (struct bound_side){
+			client->name, client->cpus, json_object_get(client->json, "binding"),
+			client->json ? "the client did not say" : no_client};
+	}
+	return bound_judge(sides, 1 + (parts->client_count ? parts->client_count : 1),
+			   parts->reasons);
 }
 
 static void note_others(const json_t *side, const char *name, json_t *notes)
@@ -328,7 +339,7 @@ json_t *result_make(const struct result_parts *parts)
 		set_copy(result, copied[i], parts->client, no_client);
 	json_object_set_new(result, "latency_us", latency_of(parts->client));
 	json_object_set_new(result, "server", server_of(parts));
-	json_object_set_new(result, "client", client_of(parts->client));
+	json_object_set_new(result, "client", result_client(parts->client));
 	json_object_set_new(result, "pins", pins_to_json(pins));
 	json_object_set_new(result, "binding", binding);
 	json_object_set_new(result, "notes", notes_of(parts, result));

@@ -12,7 +12,8 @@
 static void describe_clients(struct session *session)
 {
 	const struct plan_sample *sample = session->sample;
-	unsigned workers = sample->cell->cell.of[SETTING_CLIENT_WORKERS].number;
+	const struct setting_value *of = sample->cell->cell.of;
+	unsigned workers = of[SETTING_CLIENT_WORKERS].number;
 
 	session->client_count = session->hosts ? session->hosts->client_count : 1;
 	for (unsigned i = 0; i < session->client_count; i++) {
@@ -25,11 +26,14 @@ static void describe_clients(struct session *session)
 		else
 			snprintf(client->name, sizeof(client->name), "client %u", i + 1);
 		hosts_client_prefix(session->hosts, i, client->prefix);
+		client->cpus = sample->cell->pins.client;
 		if (session->hosts)
-			client->argv =
-				hosts_client_argv(session->hosts, i, sample->client_argv, workers);
-		else
-			client->argv = json_incref(sample->client_argv);
+			hosts_client_cpus(session->hosts, i, of[SETTING_WORKERS].number, workers,
+					  &client->cpus);
+		client->argv = session->hosts
+				       ? hosts_client_argv(session->hosts, i, sample->client_argv,
+							   workers, &client->cpus)
+				       : json_incref(sample->client_argv);
 	}
 }
 
@@ -55,7 +59,6 @@ static bool reach_hosts(struct session *session)
 	if (!session->hosts || hosts_revive(session->hosts, session->interrupt, &error) == 0)
 		return true;
 	if (!session->interrupt->signal_number) {
-		session->host_lost = true;
 		session_invalidate(session, "host lost: %s", error.text);
 	}
 	return false;
@@ -113,8 +116,7 @@ static int judge_hosts(struct session *session)
 
 	if (!session->hosts)
 		return 0;
-	if (!session->host_lost)
-		hosts_keep(session->hosts);
+	hosts_end_sample(session->hosts, session->start_ns != 0);
 	remote = hosts_given_up(session->hosts);
 	if (!remote)
 		return 0;

@@ -30,6 +30,7 @@ struct session_client {
 	char name[32];	 /* "the client", "client 2" */
 	char prefix[32]; /* before the names of its files in the sample's folder */
 	json_t *argv;
+	struct cpus cpus;    /* one a worker */
 	char phase[16];	     /* its last */
 	bool is_held;	     /* has connected and waits for the others */
 	uint64_t measure_ns; /* when its window began, by our clock; 0: not yet */
@@ -55,7 +56,6 @@ struct session {
 	uint64_t ready_ns;
 	uint64_t beat_ns;   /* when the hosts last heard of us */
 	bool server_blamed; /* for its end, already */
-	bool host_lost;
 };
 
 /* Adds a reason for which the sample is invalid. */

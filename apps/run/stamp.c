@@ -59,3 +59,13 @@ void stamp_resumed(json_t *plan_json, const char *from_sample, const struct othe
 					json_text(from_sample), "busy_at_start",
 					others_to_json(others), "differences", environment));
 }
+
+void stamp_hosts(json_t *plan_json, const struct hosts *hosts)
+{
+	json_t *resumed = json_object_get(plan_json, "resumed");
+	size_t count = json_array_size(resumed);
+	json_t *to = count ? json_array_get(resumed, count - 1) : plan_json;
+
+	if (hosts)
+		json_object_set_new(to, "hosts_busy_at_start", hosts_busy(hosts));
+}

@@ -26,4 +26,10 @@ json_t *stamp_make(const struct plan *plan, const struct ground *ground,
 void stamp_resumed(json_t *plan_json, const char *from_sample, const struct others *others,
 		   json_t *environment);
 
+/*
+ * Enters into either who was busy on the machines of `hosts` that are not this one; nothing for
+ * NULL.
+ */
+void stamp_hosts(json_t *plan_json, const struct hosts *hosts);
+
 #endif

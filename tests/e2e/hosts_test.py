@@ -6,6 +6,7 @@ usage: hosts_test.py WEIR [SUBSTRING...]
 
 import atexit
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -22,6 +23,7 @@ DEADLINE_S = 120
 PORT = 2222
 SERVER_IP, CLIENT_IP, NOBODY_IP = "10.79.0.1", "10.79.0.2", "10.79.0.77"
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+# SHLVL: a bash that sshd starts reads the user's .bashrc but for a nested one; that may take seconds, once a session.
 CONFIG = """\
 Port {port}
 HostKey {home}/host_key
@@ -34,6 +36,7 @@ PasswordAuthentication no
 KbdInteractiveAuthentication no
 MaxStartups 100
 LogLevel ERROR
+SetEnv SHLVL=2
 """
 SSH_CONFIG = """\
 Host *
@@ -41,6 +44,7 @@ Host *
   IdentitiesOnly yes
   UserKnownHostsFile {home}/known_hosts
   GlobalKnownHostsFile /dev/null
+  KexAlgorithms curve25519-sha256
 """
 EXPERIMENT = {
     "schema": "weir.experiment/1",
@@ -106,12 +110,29 @@ class World:
             run("ip", "-n", net, "link", "set", "lo", "up")
 
     def serve(self, net):
-        """Starts the sshd of a namespace and waits until it listens."""
+        """Starts the sshd of a namespace and waits until it listens.
+
+        The server's has a boot id and a folder of locks of its own: it is another machine to all who ask.
+        """
         log = open(f"{self.home}/{net}.log", "ab")  # closed with the process that tests
-        self.daemons[net] = subprocess.Popen(
-            ["ip", "netns", "exec", net, SSHD, "-D", "-e", "-f", f"{self.home}/sshd_config"],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        command = [SSHD, "-D", "-e", "-f", f"{self.home}/sshd_config"]
+        if net == self.server_net:
+            boot_id = f"{self.home}/boot_id"
+            with open(boot_id, "w", encoding="utf-8") as file:
+                file.write("00000000-0000-4000-8000-000000000001\n")
+            script = ('mount --bind "$0" /proc/sys/kernel/random/boot_id && mount -t tmpfs none /run/lock && '
+                      'exec "$@"')
+            command = ["unshare", "-m", "sh", "-c", script, boot_id, *command]
+        self.daemons[net] = subprocess.Popen(["ip", "netns", "exec", net, *command], stdin=subprocess.DEVNULL,
+                                             stdout=log, stderr=log)
         wait_for(lambda: f":{PORT} " in run("ip", "netns", "exec", net, "ss", "-Hltn").stdout, "sshd")
+
+    @contextlib.contextmanager
+    def lock_there(self):
+        """The lock of runs on the server's machine, open."""
+        path = f"/proc/{self.daemons[self.server_net].pid}/root/run/lock/weir-run.lock"
+        with open(path, "a+", encoding="utf-8") as file:
+            yield file
 
     def pids(self, net):
         """Of the namespace, but for its sshd itself."""
@@ -200,15 +221,15 @@ class Bench:
     def hosts(self, clients=2):
         return {"server": self.server(), "clients": [self.client() for _ in range(clients)]}
 
-    def command(self, hosts, **changes):
+    def command(self, hosts, *more, **changes):
         experiment = {**EXPERIMENT, **changes, "hosts": hosts}
         with open(os.path.join(self.folder, "experiment.json"), "w", encoding="utf-8") as file:
             json.dump(experiment, file)
-        flags = ["--output", self.output, "--lock", os.path.join(self.folder, "lock"), "--no-report"]
+        flags = ["--output", self.output, "--lock", os.path.join(self.folder, "lock"), "--no-report", *more]
         return ["ip", "netns", "exec", self.world.client_net, WEIR, "run", self.folder, *flags]
 
-    def run(self, hosts, **changes):
-        return subprocess.run(self.command(hosts, **changes), capture_output=True, text=True, timeout=DEADLINE_S,
+    def run(self, hosts, *more, **changes):
+        return subprocess.run(self.command(hosts, *more, **changes), capture_output=True, text=True, timeout=DEADLINE_S,
                               check=False)
 
     def start(self, hosts, **changes):
@@ -251,6 +272,15 @@ class Bench:
         return found
 
 
+def takes(file):
+    """Whether a lock that nobody holds could be taken; then it is."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
 def path_of(outcome):
     last = outcome.stdout.splitlines()[-1]
     assert last.startswith("results: "), (outcome.stdout, outcome.stderr)
@@ -276,7 +306,7 @@ def folders_in(path):
 def two_clients():
     with Bench() as bench:
         stale = os.path.join(bench.parents["server"], "weir-agent-dead-01234567")
-        os.mkdir(stale)
+        os.mkdir(stale, 0o700)
         with open(f"{stale}/lock", "w", encoding="utf-8"):
             pass
         outcome = bench.run(bench.hosts())
@@ -301,9 +331,53 @@ def two_clients():
         assert result["elapsed_s"] == result["windows"]["union_s"]
         assert [one["completed"] for one in result["clients"]] == [one["completed"] for one in clients]
         assert result["other_busy_cpus"] is None and "another host" in result["other_busy_cpus_reason"]
+        for name in ("user_us", "voluntary_switches"):
+            assert merged["process"][name] == sum(one["process"][name] for one in clients), merged["process"]
+            assert result["client"][name] == merged["process"][name], result["client"]
+        for name in ("rss_end_kib", "softirq_us", "host"):
+            assert result["client"][name] is None and result["client"][f"{name}_reason"], result["client"]
+            assert all(one["client"][name] is not None for one in result["clients"]), result["clients"]
+        assert merged["binding"] is None and set(result["binding"]) >= {"kept", "server", "client 1", "client 2"}
+        assert [one["binding"]["workers"][0]["affinity"] for one in result["clients"]] == [[1], [1]], result["clients"]
+        plan = read_json(path, "plan.json")
+        assert plan["degraded_reason"] == "clients share CPUs of one machine, as the experiment names them", plan
+        assert list(plan["hosts_busy_at_start"]) == [f"server (root@{SERVER_IP})"], plan["hosts_busy_at_start"]
         for name in ("warmup.log", "latency.hgrm", "server.log", "clients/2/metrics.jsonl", "clients/1/latency.hgrm"):
             assert os.path.getsize(os.path.join(folder, name)) > 0, name
         bench.await_nothing_left()
+
+
+@test("a keeper refuses, and leaves alone, every folder that was not made for its program")
+def strangers_folders():
+    with tempfile.TemporaryDirectory(prefix="weir-hosts-folders-") as home:
+        made = os.path.join(home, "weir-agent-x-01234567")
+        others = {name: os.path.join(home, name) for name in ("mine", "weir-agent-y-01234567", "weir-agent-open")}
+        for path in (made, *others.values()):
+            os.mkdir(path, 0o700)
+            with open(f"{path}/kept", "w", encoding="utf-8"):
+                pass
+            shutil.copy(WEIR, f"{path}/weir")
+        os.chmod(others["weir-agent-open"], 0o755)
+        os.symlink(made, os.path.join(home, "weir-agent-link"))
+
+        def keep(weir, path):
+            return subprocess.run([weir, "agent", "keep", path], stdin=subprocess.DEVNULL, capture_output=True,
+                                  text=True, timeout=DEADLINE_S, check=False)
+
+        refused = [(WEIR, made), (f"{others['mine']}/weir", others["mine"]), (f"{made}/weir", f"{home}/weir-agent-link"),
+                   (f"{made}/weir", others["weir-agent-y-01234567"]), (f"{made}/weir", f"{home}/weir-agent-none"),
+                   (f"{others['weir-agent-open']}/weir", others["weir-agent-open"])]
+        for weir, path in refused:
+            outcome = keep(weir, path)
+            assert outcome.returncode == 4 and f"{path} is not held" in outcome.stderr, (path, outcome)
+        assert all(os.path.exists(f"{path}/kept") for path in (made, *others.values())), os.listdir(home)
+        with open(f"{made}/lock", "w", encoding="utf-8"):
+            pass
+        outcome = keep(f"{made}/weir", made)
+        assert outcome.returncode == 4 and f"cannot hold {made}: File exists" in outcome.stderr, outcome
+        os.unlink(f"{made}/lock")
+        outcome = keep(f"{made}/weir", made)
+        assert outcome.returncode == 0 and not os.path.exists(made), outcome
 
 
 @test("hosts.json says what each host is, that kernels agree, and how far clocks are apart")
@@ -336,10 +410,14 @@ def near_client():
 @test("a host lost in the measured window invalidates its sample alone, by name")
 def lost_client():
     with Bench() as bench:
-        process = bench.start(bench.hosts(), runs=2, duration="3s")
+        process = bench.start(bench.hosts(), runs=2, duration="2s")
         bench.await_measuring("s0001", "clients/2/client.log")
         sessions = bench.sessions(bench.world.client_net, bench.parents["client"])
         assert len(sessions) == 2, sessions
+        with bench.world.lock_there() as lock:
+            lock.seek(0)
+            assert re.match(r"pid \d+, a part of run [0-9a-f]+ on another host\n", lock.read())
+            assert not takes(lock), "the server's machine is not locked while a run measures there"
         kill(sessions[0])
         stdout, stderr = process.communicate(timeout=DEADLINE_S)
         assert process.returncode == 3, (stdout, stderr)
@@ -477,11 +555,123 @@ def foreign_address():
         bench.await_nothing_left()
 
 
+@test("a port that is held is refused with the holder's name, on another host and on this one")
+def held_address():
+    with Bench() as bench:
+        port, hold = 20202, ("import socket, sys; held = socket.create_server((sys.argv[1], int(sys.argv[2]))); "
+                             "print(flush=True); sys.stdin.read()")
+        for net, ip, server in ((bench.world.server_net, SERVER_IP, bench.server()),
+                                (bench.world.client_net, CLIENT_IP, {"address": CLIENT_IP})):
+            with subprocess.Popen(["ip", "netns", "exec", net, sys.executable, "-c", hold, ip, str(port)],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+                holder.stdout.readline()
+                outcome = bench.run({"server": server}, "--port", str(port))
+                holder.stdin.close()
+            assert outcome.returncode == 4, (outcome.stdout, outcome.stderr)
+            assert f"a server cannot listen on {ip}:{port}: " in outcome.stderr, outcome
+            assert f"{ip}:{port} is held by python" in outcome.stderr, outcome
+            assert f"(pid {holder.pid})" in outcome.stderr, outcome.stderr
+        bench.await_nothing_left()
+
+
+@test("a machine on which another run measures is refused with that run's name")
+def locked_machine():
+    with Bench() as bench, bench.world.lock_there() as lock:
+        assert takes(lock)
+        lock.truncate(0)
+        lock.write("pid 1, somebody's experiment\n")
+        lock.flush()
+        outcome = bench.run({"server": bench.server()})
+        assert outcome.returncode == 4, (outcome.stdout, outcome.stderr)
+        assert f"server (root@{SERVER_IP}): another measurement is running on this host: pid 1, somebody's" in \
+            outcome.stderr, outcome.stderr
+        assert not os.path.exists(bench.output)
+
+
+@test("server and client that are one machine get CPUs of their own, or are refused")
+def one_machine():
+    with Bench() as bench:
+        cpus = sorted(os.sched_getaffinity(0))
+        if len(cpus) < 2:
+            raise Skip("two CPUs are needed")
+        outcome = bench.run({"server": {"address": CLIENT_IP}}, duration="300ms")
+        assert outcome.returncode == 0, (outcome.stdout, outcome.stderr)
+        (result,) = results_in(path_of(outcome))
+        pins = result["pins"]
+        assert result["valid"] and not set(pins["server_cpus"]) & set(pins["client_cpus"]), pins
+        assert pins["server_nodes"] and pins["client_nodes"], pins
+        outcome = bench.run({"server": {"address": CLIENT_IP, "cpus": str(cpus[0])},
+                             "clients": [bench.client(cpus=str(cpus[0]))]})
+        assert outcome.returncode == 4 and f"both are to use its CPU {cpus[0]}" in outcome.stderr, outcome.stderr
+        fixed = {**EXPERIMENT["fixed"], "workers": len(cpus), "client_workers": 1, "connections": len(cpus)}
+        outcome = bench.run({"server": {"address": CLIENT_IP}}, fixed=fixed)
+        assert outcome.returncode == 4 and f"which has {len(cpus)} CPUs for" in outcome.stderr, outcome.stderr
+
+
+@test("a resumed run keeps hosts.json, and is refused if another host is not what it was")
+def resumed():
+    with Bench() as bench:
+        hosts = {"server": bench.server()}
+        process = bench.start(hosts, runs=2, duration="1s")
+        bench.await_measuring("s0002")
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=DEADLINE_S)
+        (partial,) = (os.path.join(bench.output, name) for name in os.listdir(bench.output))
+        path = os.path.join(partial, "hosts.json")
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        kernel = json.loads(text)["server"]["facts"]["kernel"]
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace(f'"{kernel}"', '"6.0.0-other"'))
+        resume = ["ip", "netns", "exec", bench.world.client_net, WEIR, "run", partial, "--resume", "--no-report",
+                  "--lock", os.path.join(bench.folder, "lock")]
+        outcome = subprocess.run(resume, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+        assert outcome.returncode == 4, (outcome.stdout, outcome.stderr)
+        assert f'kernel of server (root@{SERVER_IP}): was "6.0.0-other", is now "{kernel}"' in outcome.stderr, outcome
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        outcome = subprocess.run(resume, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+        assert outcome.returncode == 0, (outcome.stdout, outcome.stderr)
+        whole = path_of(outcome)
+        for name in ("hosts.json", "hosts-resumed.json"):
+            assert read_json(whole, name)["server"]["facts"]["kernel"] == kernel, name
+        bench.await_nothing_left()
+
+
+@test("a plan makes up no CPUs of hosts that were not asked, and placement and profiles are refused with hosts")
+def planned():
+    with tempfile.TemporaryDirectory(prefix="weir-hosts-plan-") as folder:
+        hosts = {"server": {"ssh": "root@nobody.invalid", "address": SERVER_IP}}
+
+        def plan(*flags, **changes):
+            with open(f"{folder}/experiment.json", "w", encoding="utf-8") as file:
+                json.dump({**EXPERIMENT, **changes, "hosts": hosts}, file)
+            return subprocess.run([WEIR, "plan", folder, *flags], capture_output=True, text=True, timeout=DEADLINE_S,
+                                  check=False)
+
+        outcome = plan()
+        assert outcome.returncode == 0, outcome
+        assert "server on CPUs chosen there" in outcome.stdout and "on CPU " not in outcome.stdout, outcome.stdout
+        json_plan = json.loads(plan("--json").stdout)
+        assert json_plan["degraded"] is None and json_plan["degraded_reason"], json_plan
+        (sample,) = json_plan["samples"]
+        for name in ("server_cpus", "server_nodes", "client_cpus", "reserved_cpus"):
+            assert sample[name] is None and sample[f"{name}_reason"], sample
+        assert sample["server_argv"][sample["server_argv"].index("--cpus") + 1] == "chosen-there", sample
+        outcome = plan(fixed={**EXPERIMENT["fixed"], "placement": "across-nodes"})
+        assert outcome.returncode == 4 and '"placement" is between server and client on one machine' in \
+            outcome.stderr, outcome
+        outcome = plan("--profile", "min-rtt")
+        assert outcome.returncode == 4 and "profiles are for one host" in outcome.stderr, outcome
+
+
 @test("hosts without the network, and the network without hosts, are refused with the reason")
 def wrong_links():
     with Bench() as bench:
         fixed = {**EXPERIMENT["fixed"], "stack": "epoll@loopback"}
-        outcome = bench.run({"server": {"address": SERVER_IP}}, fixed=fixed)
+        outcome = bench.run({"server": {"address": SERVER_IP}})
+        assert outcome.returncode == 4 and "must be one of that host's own" in outcome.stderr, outcome.stderr
+        outcome = bench.run({"server": {"address": CLIENT_IP}}, fixed=fixed)
         assert outcome.returncode == 4 and "does not reach other hosts" in outcome.stderr, outcome.stderr
         command = bench.command({"server": {"address": SERVER_IP}})
         path = os.path.join(bench.folder, "experiment.json")

@@ -182,6 +182,58 @@ static void merges_business_and_failures(void)
 	free(busy);
 }
 
+/* Another client's process, of which the kernel said `migrations` or nothing. */
+static json_t *add_accounts(json_t *client, int user_us, json_t *migrations)
+{
+	json_object_set_new(client, "process",
+			    json_pack("{si si so sf}", "user_us", user_us, "rss_end_kib", 7,
+				      "migrations", migrations, "window_s", 1.0));
+	json_object_set_new(client, "cpu", json_pack("{si si}", "tasks_us", 9, "steal_us", 1));
+	json_object_set_new(client, "host", json_object());
+	json_object_set_new(client, "cpus", json_pack("[i]", 1));
+	json_object_set_new(client, "binding", json_object());
+	return client;
+}
+
+static void expect_separate(const json_t *merged, const char *name)
+{
+	char reason[64];
+
+	snprintf(reason, sizeof(reason), "%s_reason", name);
+	CU_ASSERT(json_is_null(json_object_get(merged, name)));
+	CU_ASSERT(json_is_string(json_object_get(merged, reason)));
+}
+
+/* What processes counted is added; what is of one process or its host is nobody's of all. */
+static void keeps_apart_what_is_of_one_process(void)
+{
+	static const char *const own[] = {"config", "cpus", "host", "binding"};
+	struct record *record = new_record();
+	struct histogram *service = malloc(sizeof(*service));
+	static const struct failures none;
+	json_t *clients[2], *merged, *process, *first;
+
+	clients[0] = add_accounts(client_json(record, &none), 3, json_integer(2));
+	clients[1] = add_accounts(client_json(record, &none), 4, json_null());
+	merged = clients_merge(clients, windows, 2, service);
+	process = json_object_get(merged, "process");
+	CU_ASSERT_EQUAL(count_of(process, "user_us"), 7);
+	expect_separate(process, "migrations");
+	expect_separate(process, "rss_end_kib");
+	expect_separate(process, "window_s");
+	expect_separate(json_object_get(merged, "cpu"), "steal_us");
+	for (unsigned i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		expect_separate(merged, own[i]);
+	first = json_array_get(json_object_get(merged, "clients"), 0);
+	CU_ASSERT_EQUAL(count_of(json_object_get(first, "process"), "rss_end_kib"), 7);
+	CU_ASSERT(json_is_array(json_object_get(first, "cpus")));
+	json_decref(clients[0]);
+	json_decref(clients[1]);
+	json_decref(merged);
+	free(service);
+	free(record);
+}
+
 static void refuses_what_is_no_histogram(void)
 {
 	static const char *const wrong[] = {"7",	 "[[1]]",     "[[1, 0]]",
@@ -205,6 +257,8 @@ static const struct suite_test tests[] = {
 	{"the window is the union, and what all share is beside it", states_windows},
 	{"the busiest client stands for all, and failures add up by kind",
 	 merges_business_and_failures},
+	{"counts of processes add up, and what is of one process stays with it",
+	 keeps_apart_what_is_of_one_process},
 	{"what is no list of buckets is refused", refuses_what_is_no_histogram},
 };
 

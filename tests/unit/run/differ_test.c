@@ -52,6 +52,28 @@ static void settings_are_named_by_their_way(void)
 			       "effective.new: was null, is now \"x\"\n");
 }
 
+/* CPUs of hosts that were not asked are null with the reason, and a word in command lines. */
+static void what_is_known_later_is_not_compared(void)
+{
+	static const char was[] = "{\"degraded\": true, \"samples\": [{\"sample_id\": \"s0001\", "
+				  "\"server_cpus\": [4], \"server_argv\": [\"weir\", \"4\"], "
+				  "\"run\": 1}]}";
+	static const char later[] =
+		"{\"degraded\": null, \"degraded_reason\": \"x\", \"samples\": [{\"sample_id\": "
+		"\"s0001\", \"server_cpus\": null, \"server_cpus_reason\": \"x\", "
+		"\"server_argv\": [\"weir\", \"chosen-there\"], \"run\": 1}]}";
+	static const char other[] =
+		"{\"degraded\": null, \"samples\": [{\"sample_id\": \"s0001\", \"server_cpus\": "
+		"null, \"server_argv\": [\"other\", \"chosen-there\"], \"run\": 1}]}";
+
+	CU_ASSERT_STRING_EQUAL(say(differ_plans, was, later), "");
+	CU_ASSERT_STRING_EQUAL(say(differ_plans, was, other),
+			       "degraded: was true, is now null\n"
+			       "server_cpus of s0001: was [4], is now null\n"
+			       "server_argv of s0001: was [\"weir\",\"4\"], is now "
+			       "[\"other\",\"chosen-there\"]\n");
+}
+
 static void samples_are_counted_and_the_first_is_shown(void)
 {
 	static const char was[] =
@@ -93,6 +115,8 @@ static void hosts_and_programs(void)
 }
 
 static const struct suite_test tests[] = {
+	{"what is known once hosts are asked is not compared before",
+	 what_is_known_later_is_not_compared},
 	{"what is alike is no difference, nor what changes all the time", alike_is_no_difference},
 	{"a setting that differs is named by its way", settings_are_named_by_their_way},
 	{"samples that differ are counted, and the first is shown",

@@ -320,6 +320,46 @@ static json_t *make(json_t *reasons, json_t *client, json_t *before, json_t *aft
 	return make_ready(ready_text, reasons, client, before, after);
 }
 
+/* Each client is held to the CPUs of its own: one that moved is named, whichever it is. */
+static void every_clients_binding_is_judged(void)
+{
+	static const struct cpus cpus[] = {{1, {1}}, {1, {3}}};
+	json_t *first = parse("{\"binding\": {\"workers\": [{\"affinity\": [1], \"seen_on\": "
+			      "[1], \"migrations\": 0}]}}");
+	json_t *second = parse("{\"binding\": {\"workers\": [{\"affinity\": [3], \"seen_on\": "
+			       "[2, 3], \"migrations\": 1}]}}");
+	const struct result_client clients[] = {{"client 1", &cpus[0], first},
+						{"client 2", &cpus[1], second}};
+	struct plan_cell cell = {.variant = "x"};
+	const struct plan_sample sample = {.id = "s0001", .run = 1, .cell = &cell};
+	json_t *reasons = json_array(), *result, *binding;
+	bool blamed = false;
+
+	for (unsigned id = 0; id < SETTING_COUNT; id++)
+		cell.cell.of[id] = (struct setting_value){.word = "epoll@loopback"};
+	result = result_make(&(struct result_parts){.sample = &sample,
+						    .reasons = reasons,
+						    .started_at = "",
+						    .clients = clients,
+						    .client_count = 2});
+	binding = json_object_get(result, "binding");
+	CU_ASSERT(json_is_false(json_object_get(binding, "kept")));
+	CU_ASSERT_PTR_NOT_NULL(json_object_get(binding, "client 1"));
+	CU_ASSERT_PTR_NOT_NULL(json_object_get(binding, "client 2"));
+	CU_ASSERT_PTR_NULL(json_object_get(binding, "client"));
+	for (size_t i = 0; i < json_array_size(reasons); i++) {
+		const char *text = json_string_value(json_array_get(reasons, i));
+
+		CU_ASSERT_PTR_NULL(strstr(text, "the client 1's"));
+		blamed |= strstr(text, "the client 2's worker 0 was seen on CPU 2, 3") != NULL;
+	}
+	CU_ASSERT(blamed);
+	json_decref(result);
+	json_decref(reasons);
+	json_decref(first);
+	json_decref(second);
+}
+
 static void expect_busy(const char *sqpoll, bool known)
 {
 	json_t *reasons = json_array(), *before = parse(before_text), *after = parse(after_text);
@@ -502,6 +542,7 @@ static void what_speaks_against_it_is_noted(void)
 }
 
 static const struct suite_test tests[] = {
+	{"every client's binding is judged by its own CPUs", every_clients_binding_is_judged},
 	{"everything is of the window between two snapshots", takes_the_difference},
 	{"what is not counted is null with a reason", an_unknown_is_not_a_zero},
 	{"no more CPU time is used than the window had", no_more_time_is_used_than_there_was},
