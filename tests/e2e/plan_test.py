@@ -137,6 +137,18 @@ class Plan(unittest.TestCase):
         self.assertEqual(without_place(dry.stdout), without_place(said))
         self.assertEqual(os.listdir(self.folder), ["experiment"])
 
+    def test_estimate(self):
+        """the time of a plan counts the servers that are compared before and after, each server once"""
+        def estimate(name, **factors):
+            folder = self.experiment({"fixed": {"stack": "epoll@loopback"}, "factors": factors}, name)
+            plan = json.loads(self.plan(folder, "--topology", MACHINES / "two-cpus.xml", "--json"))
+            return plan["estimate_s"] / len(plan["samples"])
+        alone = estimate("alone", depth=[1])
+        one_server = estimate("one-server", depth=[1, 8])
+        two_servers = estimate("two-servers", delivery=["immediate", "coalesce"])
+        self.assertLess(alone, one_server)
+        self.assertLess(one_server, two_servers)
+
     def test_effective(self):
         """what plan.json has under effective makes the same plan"""
         changes = ["--set", "order=random(5)", "--set", "delivery=[\"coalesce\",\"immediate\"]",
