@@ -4,6 +4,7 @@
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/provenance/build_info.h"
+#include "apps/run/build_key.h"
 
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -114,22 +115,6 @@ static void list_setup(const struct build_compile *compile, struct words *words)
 	add(words, "%s", compile->tree);
 }
 
-/* What would send the tools elsewhere, or say to them what is said by options. */
-static bool is_kept(const char *variable)
-{
-	static const char *const dropped[] = {
-		"CC=",	       "CFLAGS=",     "CPPFLAGS=",	    "LDFLAGS=",
-		"PYTHONHOME=", "PYTHONPATH=", "PKG_CONFIG_LIBDIR=", "PKG_CONFIG_SYSROOT_DIR=",
-		"DESTDIR=",    "MAKEFLAGS=",  "NINJA_STATUS=",	    "LC_ALL=",
-		"GIT_",
-	};
-
-	for (unsigned i = 0; i < sizeof(dropped) / sizeof(dropped[0]); i++)
-		if (strncmp(variable, dropped[i], strlen(dropped[i])) == 0)
-			return false;
-	return true;
-}
-
 /* Runs a tool with its words in the log before what it says. */
 static int work(const struct build_compile *compile, const struct words *words,
 		struct interrupt *interrupt, char said[COMMAND_SAID_BYTES])
@@ -140,7 +125,7 @@ static int work(const struct build_compile *compile, const struct words *words,
 	unsigned count = 3;
 
 	for (char **variable = environ; *variable && count < VARIABLES_MAX; variable++)
-		if (is_kept(*variable))
+		if (build_key_lets_through(*variable))
 			env[count++] = *variable;
 	snprintf(compiler, sizeof(compiler), "CC=%s", text_of(compile->own, "compiler_command"));
 	for (unsigned i = 0; log && i < words->count; i++)

@@ -2,73 +2,25 @@
 
 #include "apps/common/file.h"
 #include "apps/common/json.h"
+#include "apps/common/tree.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	LOCK_POLL_MS = 200,
-	REMOVE_TRIES = 50, /* what a killed runner started may still be writing its last */
-	REMOVE_WAIT_MS = 20,
-	FOLDERS_OPEN_MAX = 32,
-	NAMES_BYTES = 96, /* what the names below a cache's folder take */
-};
+enum { NAMES_BYTES = 96 }; /* what the names below a cache's folder take */
 
 static const char schema[] = "weir.build/1";
-
-static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *where)
-{
-	(void)about, (void)kind, (void)where;
-	return remove(path) < 0 && errno != ENOENT ? -errno : 0;
-}
-
-int build_cache_remove(const char *path)
-{
-	int code = 0;
-
-	for (unsigned tries = 0; tries < REMOVE_TRIES; tries++) {
-		if (access(path, F_OK) < 0 && errno == ENOENT)
-			return 0;
-		code = nftw(path, remove_one, FOLDERS_OPEN_MAX, FTW_DEPTH | FTW_PHYS);
-		if (code == 0)
-			return 0;
-		poll(NULL, 0, REMOVE_WAIT_MS);
-	}
-	return code < -1 ? code : -EIO;
-}
 
 static int make_folder(const char *path, struct tp_error *error)
 {
 	if (mkdir(path, 0777) < 0 && errno != EEXIST)
 		return tp_fail(error, -errno, "cannot make %.300s: %s", path, strerror(errno));
 	return 0;
-}
-
-/* Makes a folder and those above it. */
-static int make_folders(const char *path, struct tp_error *error)
-{
-	char part[PATH_MAX];
-	int code = 0;
-
-	if (strlen(path) >= sizeof(part))
-		return tp_fail(error, -ENAMETOOLONG, "the path %.200s... is too long", path);
-	strcpy(part, path);
-	for (char *slash = part + 1; code == 0 && (slash = strchr(slash, '/')); slash++) {
-		*slash = '\0';
-		code = make_folder(part, error);
-		*slash = '/';
-	}
-	return code < 0 ? code : make_folder(path, error);
 }
 
 /* Fills in the paths. */
@@ -87,7 +39,7 @@ static void path_of(const struct build_entry *entry, const char *name, char path
 
 static int sweep(const struct build_entry *entry)
 {
-	int tree = build_cache_remove(entry->tree), build = build_cache_remove(entry->build);
+	int tree = tree_remove_busy(entry->tree), build = tree_remove_busy(entry->build);
 
 	return tree < 0 ? tree : build;
 }
@@ -102,13 +54,23 @@ static int open_lock(const struct build_entry *entry)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes the tree of an entry that nobody holds. */
-static void sweep_entry(const char *cache, const char *name)
+bool build_entry_is_name(const char *name)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	return strspn(name, digits) == BUILD_NAME_DIGITS && name[BUILD_NAME_DIGITS] == '-' &&
+	       strspn(name + BUILD_NAME_DIGITS + 1, digits) == BUILD_NAME_DIGITS &&
+	       name[BUILD_NAME_BYTES - 1] == '\0';
+}
+
+void build_entry_sweep(const char *cache, const char *name)
 {
 	struct build_entry entry;
+	struct stat about;
 
 	name_paths(&entry, cache, name);
-	if (access(entry.tree, F_OK) < 0 && access(entry.build, F_OK) < 0)
+	if (lstat(entry.folder, &about) < 0 || !S_ISDIR(about.st_mode) ||
+	    (access(entry.tree, F_OK) < 0 && access(entry.build, F_OK) < 0))
 		return;
 	entry.lock = open_lock(&entry);
 	if (entry.lock < 0)
@@ -116,76 +78,6 @@ static void sweep_entry(const char *cache, const char *name)
 	if (flock(entry.lock, LOCK_EX | LOCK_NB) == 0)
 		sweep(&entry);
 	close(entry.lock);
-}
-
-/* Scratch folders carry the process id of their owner. */
-static bool is_stale_scratch(const char *name)
-{
-	static const char prefix[] = "scratch-";
-	long pid = 0;
-
-	if (strncmp(name, prefix, strlen(prefix)) != 0)
-		return false;
-	pid = strtol(name + strlen(prefix), NULL, 10);
-	return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
-}
-
-static void sweep_cache(const char *cache)
-{
-	DIR *folder = opendir(cache);
-	struct dirent *found;
-	char path[PATH_MAX];
-
-	while (folder && (found = readdir(folder))) {
-		if (found->d_name[0] == '.' || strlen(found->d_name) >= BUILD_NAME_BYTES)
-			continue;
-		snprintf(path, sizeof(path), "%.*s/%.64s", PATH_MAX - NAMES_BYTES, cache,
-			 found->d_name);
-		if (is_stale_scratch(found->d_name))
-			build_cache_remove(path);
-		else
-			sweep_entry(cache, found->d_name);
-	}
-	if (folder)
-		closedir(folder);
-}
-
-int build_cache_open(const char *path, char cache_out[PATH_MAX], struct tp_error *error)
-{
-	static const char everything[] = "*\n";
-	char cache[PATH_MAX], ignore[PATH_MAX + 16];
-	int code = make_folders(path, error);
-
-	if (code < 0)
-		return code;
-	if (!realpath(path, cache))
-		return tp_fail(error, -errno, "cannot find %.300s: %s", path, strerror(errno));
-	if (strlen(cache) >= PATH_MAX - NAMES_BYTES)
-		return tp_fail(error, -ENAMETOOLONG, "the path %.200s... is too long", cache);
-	/* wherever it is, it is no part of anybody's working tree */
-	snprintf(ignore, sizeof(ignore), "%s/.gitignore", cache);
-	if (access(ignore, F_OK) < 0)
-		code = file_write(ignore, everything, strlen(everything), error);
-	if (code < 0)
-		return code;
-	sweep_cache(cache);
-	strcpy(cache_out, cache);
-	return 0;
-}
-
-/* Waits for the lock; -EINTR if interrupted. */
-static int wait_for_lock(int fd, struct interrupt *interrupt)
-{
-	struct pollfd signals = {.fd = interrupt->fd, .events = POLLIN};
-
-	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
-		if (errno != EWOULDBLOCK && errno != EINTR)
-			return -errno;
-		poll(&signals, 1, LOCK_POLL_MS);
-		if (interrupt_check(interrupt))
-			return -EINTR;
-	}
-	return 0;
 }
 
 int build_entry_open(struct build_entry *entry, const char *cache, const char *name,
@@ -201,7 +93,7 @@ int build_entry_open(struct build_entry *entry, const char *cache, const char *n
 	if (entry->lock < 0)
 		return tp_fail(error, entry->lock, "cannot open the lock of %.300s: %s",
 			       entry->folder, strerror(-entry->lock));
-	code = wait_for_lock(entry->lock, interrupt);
+	code = interrupt_lock(interrupt, entry->lock);
 	if (code == 0)
 		code = sweep(entry);
 	if (code == 0)

@@ -1,10 +1,11 @@
 /*
  * build_entry: a built program's place in the cache of variants' programs.
  *
- * CACHE/NAME holds `weir`, the program, and `program.json`, what it is. The latter is written last:
- * without it the entry is not whole. `tree` and `build` are there only while somebody builds, and
- * `build.log` says how the last build went. Who has an entry open holds its lock, which the kernel
- * takes back from the dead: what nobody holds and is still there, a killed runner has left.
+ * CACHE/COMMIT-KEY holds `weir`, the program, and `program.json`, what it is. The latter is written
+ * last: without it the entry is not whole. `tree` and `build` are there only while somebody
+ * builds, and `build.log` says how the last build went. Who has an entry open holds its lock, which
+ * the kernel takes back from the dead: what nobody holds and is still there, a killed runner has
+ * left.
  *
  * Owned by the caller from open to close; legal order: open, { load, store }*, close. Plane: setup.
  */
@@ -15,7 +16,10 @@
 #include "apps/run/program.h"
 #include "dataplane/transport/transport.h"
 
-enum { BUILD_NAME_BYTES = 64 };
+enum {
+	BUILD_NAME_DIGITS = 12, /* on either side of the dash */
+	BUILD_NAME_BYTES = 2 * BUILD_NAME_DIGITS + 2,
+};
 
 struct build_entry {
 	char folder[PATH_MAX]; /* the cache's path must leave room for the names in it */
@@ -25,14 +29,11 @@ struct build_entry {
 	int lock;
 };
 
-/*
- * Makes the cache's folder if need be, removes what killed runners left in any of its entries, and
- * says its full path. 0, or negative errno with `error` filled.
- */
-int build_cache_open(const char *path, char cache_out[PATH_MAX], struct tp_error *error);
+/* Whether an entry's folder may be called so: twelve hexadecimal digits, a dash, twelve more. */
+bool build_entry_is_name(const char *name);
 
-/* Removes a folder and all in it; one that is not there is fine. 0 or negative errno. */
-int build_cache_remove(const char *path);
+/* Removes what a killed runner left in an entry, unless somebody has it open. */
+void build_entry_sweep(const char *cache, const char *name);
 
 /*
  * Makes it if need be, waits until nobody else has it, and removes what a killed runner left in it.

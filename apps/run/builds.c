@@ -2,30 +2,28 @@
 
 #include "apps/common/json.h"
 #include "apps/provenance/root.h"
+#include "apps/run/build_cache.h"
 #include "apps/run/build_compile.h"
 #include "apps/run/build_entry.h"
+#include "apps/run/build_key.h"
 #include "apps/run/git.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-enum {
-	COMMIT_NAME_DIGITS = 12,
-	KEY_NAME_DIGITS = 12,
-	VERSION_BYTES = 256,
-};
+enum { VERSION_BYTES = 256 };
 
 /* What all builds of one call share. */
 struct workshop {
-	const json_t *own; /* of the runner's program */
+	const json_t *own;	/* of the runner's program */
+	const json_t *recorded; /* what references meant; NULL: they are asked for anew */
+	char commits[EXPERIMENT_BUILDS_MAX][GIT_HASH_BYTES]; /* what they mean; "" without one */
 	struct interrupt *interrupt;
-	char root[PATH_MAX];  /* of the sources */
-	char cache[PATH_MAX]; /* in full */
-	char scratch[PATH_MAX];
+	char root[PATH_MAX];	      /* of the sources */
+	char cache[PATH_MAX];	      /* in full */
+	struct build_scratch scratch; /* taken with the first look */
 	char compiler[VERSION_BYTES];
 	bool looked; /* at the state of the files */
 	struct git_state state;
@@ -70,18 +68,9 @@ static int open_workshop(struct workshop *workshop, const char *cache_folder,
 			       "it is not known where weir's sources are: run ./weir, or set "
 			       "WEIR_ROOT");
 	code = git_check(workshop->root, error);
-	if (code == 0)
-		code = build_cache_open(cache_folder, workshop->cache, error);
-	if (code == 0)
-		snprintf(workshop->scratch, PATH_MAX, "%.*s/scratch-%d", PATH_MAX - 32,
-			 workshop->cache, (int)getpid());
-	return code;
-}
-
-static void close_workshop(const struct workshop *workshop)
-{
-	if (workshop->scratch[0])
-		build_cache_remove(workshop->scratch);
+	return code < 0 ? code
+			: build_cache_open(cache_folder, workshop->interrupt, workshop->cache,
+					   error);
 }
 
 /* Looks at the files, once. */
@@ -91,11 +80,10 @@ static int look(struct workshop *workshop, struct tp_error *error)
 
 	if (workshop->looked)
 		return 0;
-	build_cache_remove(workshop->scratch);
-	if (mkdir(workshop->scratch, 0700) < 0)
-		return tp_fail(error, -errno, "cannot make %.300s: %s", workshop->scratch,
-			       strerror(errno));
-	code = git_look(workshop->root, workshop->scratch, &workshop->state, error);
+	build_scratch_give_back(&workshop->scratch); /* of a look that failed */
+	code = build_scratch_take(&workshop->scratch, workshop->cache, workshop->interrupt, error);
+	if (code == 0)
+		code = git_look(workshop->root, workshop->scratch.path, &workshop->state, error);
 	workshop->looked = code == 0;
 	return code;
 }
@@ -120,13 +108,54 @@ static void stamp_own(struct workshop *workshop, const char *trouble, json_t *ow
 		json_object_set_new(own, name, json_string(workshop->state.diff_sha256));
 }
 
+/* The commit that a reference means, or meant. */
+static int find_commit(const struct workshop *workshop, const char *reference,
+		       char commit_out[GIT_HASH_BYTES], struct tp_error *error)
+{
+	const char *recorded = text_of(workshop->recorded, reference);
+	size_t digits = strspn(recorded, "0123456789abcdef");
+	struct tp_error why;
+	int code;
+
+	if (!recorded[0])
+		return git_resolve(workshop->root, reference, commit_out, error);
+	if (recorded[digits] != '\0' || (digits != 40 && digits != GIT_HASH_BYTES - 1))
+		return tp_fail(error, -EINVAL, "'%.80s', which '%.80s' is said to mean, is no hash",
+			       recorded, reference);
+	code = git_resolve(workshop->root, recorded, commit_out, &why);
+	return code < 0 ? tp_fail(error, code, "'%.80s' meant %s: %.300s", reference, recorded,
+				  why.text)
+			: 0;
+}
+
+/* Finds the commits of all builds that name one. */
+static int find_commits(struct workshop *workshop, const struct experiment *experiment,
+			struct tp_error *error)
+{
+	struct tp_error why;
+	int code = 0;
+
+	for (unsigned i = 1; code == 0 && i < experiment->build_count; i++) {
+		const struct build *build = &experiment->builds[i];
+
+		if (build->commit)
+			code = find_commit(workshop, build->commit, workshop->commits[i], &why);
+		if (code < 0)
+			tp_fail(error, code, "variant %.60s: %.440s", build->variant, why.text);
+	}
+	return code;
+}
+
 /* Finds what is to be built. */
-static int find_sources(struct workshop *workshop, struct job *job, struct tp_error *error)
+static int find_sources(struct workshop *workshop, const char *commit, struct job *job,
+			struct tp_error *error)
 {
 	int code;
 
-	if (job->build->commit)
-		return git_resolve(workshop->root, job->build->commit, job->commit, error);
+	if (job->build->commit) {
+		strcpy(job->commit, commit);
+		return 0;
+	}
 	code = look(workshop, error);
 	if (code < 0)
 		return code;
@@ -135,33 +164,19 @@ static int find_sources(struct workshop *workshop, struct job *job, struct tp_er
 	return 0;
 }
 
-static void feed(struct sha256 *sha, const char *text)
+static int make_key(const struct workshop *workshop, struct job *job, struct tp_error *error)
 {
-	sha256_update(sha, text, strlen(text));
-	sha256_update(sha, "\n", 1);
-}
+	const struct build_key key = {
+		.commit = job->commit,
+		.diff_sha256 = job->dirty ? job->dirty->diff_sha256 : "",
+		.options = job->build->options,
+		.c_args = job->build->c_args,
+		.compiler = workshop->compiler,
+		.own = workshop->own,
+		.cpuinfo = BUILD_KEY_CPUINFO,
+	};
 
-/* The digest of all that decides what the program will be. */
-static void make_key(const struct workshop *workshop, struct job *job)
-{
-	char *setup = json_dumps(json_object_get(workshop->own, "setup"), JSON_COMPACT);
-	char *libraries = json_dumps(json_object_get(workshop->own, "libraries"),
-				     JSON_COMPACT | JSON_SORT_KEYS);
-	struct sha256 sha;
-
-	sha256_init(&sha);
-	feed(&sha, job->commit);
-	feed(&sha, job->dirty ? job->dirty->diff_sha256 : "");
-	feed(&sha, job->build->options);
-	feed(&sha, job->build->c_args);
-	feed(&sha, workshop->compiler);
-	feed(&sha, text_of(workshop->own, "compiler_command"));
-	feed(&sha, text_of(workshop->own, "c_args"));
-	feed(&sha, setup ? setup : "");
-	feed(&sha, libraries ? libraries : "");
-	sha256_finish(&sha, job->key);
-	free(setup);
-	free(libraries);
+	return build_key_make(&key, job->key, error);
 }
 
 static void set_time(json_t *facts, const char *name)
@@ -210,7 +225,7 @@ static int build(const struct workshop *workshop, const struct job *job,
 					      entry->build,	  entry->log};
 	char built[PATH_MAX + 16];
 	json_t *facts;
-	int code = git_check_out(workshop->root, job->commit, job->dirty, workshop->scratch,
+	int code = git_check_out(workshop->root, job->commit, job->dirty, workshop->scratch.path,
 				 entry->tree, error);
 
 	if (code == 0)
@@ -233,7 +248,7 @@ static int obtain(const struct workshop *workshop, const struct job *job,
 	char name[BUILD_NAME_BYTES];
 	int code;
 
-	snprintf(name, sizeof(name), "%.*s-%.*s", COMMIT_NAME_DIGITS, job->commit, KEY_NAME_DIGITS,
+	snprintf(name, sizeof(name), "%.*s-%.*s", BUILD_NAME_DIGITS, job->commit, BUILD_NAME_DIGITS,
 		 job->key);
 	code = build_entry_open(&entry, workshop->cache, name, workshop->interrupt, error);
 	if (code < 0)
@@ -250,22 +265,22 @@ static int obtain(const struct workshop *workshop, const struct job *job,
 }
 
 /* Makes one variant's program. */
-static int make(struct workshop *workshop, const struct build *build, struct program *program_out,
-		struct tp_error *error)
+static int make(struct workshop *workshop, const struct build *build, const char *commit,
+		struct program *program_out, struct tp_error *error)
 {
 	struct tp_error why;
 	struct job job = {.build = build};
 	int code = build_compile_judge(build->options, &why);
 
 	if (code == 0)
-		code = find_sources(workshop, &job, &why);
+		code = find_sources(workshop, commit, &job, &why);
 	if (code == 0 && !workshop->compiler[0])
 		code = build_compile_version(workshop->own, workshop->compiler, VERSION_BYTES,
 					     &why);
-	if (code == 0) {
-		make_key(workshop, &job);
+	if (code == 0)
+		code = make_key(workshop, &job, &why);
+	if (code == 0)
 		code = obtain(workshop, &job, program_out, &why);
-	}
 	if (interrupt_check(workshop->interrupt) || code == -EINTR) {
 		if (code == 0)
 			program_fini(program_out);
@@ -281,10 +296,11 @@ static int make_others(struct workshop *workshop, const struct experiment *exper
 		       struct program *programs, struct tp_error *error)
 {
 	unsigned made = 1;
-	int code = 0;
+	int code = find_commits(workshop, experiment, error);
 
 	while (code == 0 && made < experiment->build_count) {
-		code = make(workshop, &experiment->builds[made], &programs[made], error);
+		code = make(workshop, &experiment->builds[made], workshop->commits[made],
+			    &programs[made], error);
 		made += code == 0;
 	}
 	while (code < 0 && made > 1)
@@ -292,11 +308,12 @@ static int make_others(struct workshop *workshop, const struct experiment *exper
 	return code;
 }
 
-int builds_make(const struct experiment *experiment, const char *cache_folder,
-		struct interrupt *interrupt, struct program *programs_out, struct tp_error *error)
+int builds_make(const struct experiment *experiment, const json_t *commits,
+		const char *cache_folder, struct interrupt *interrupt, struct program *programs_out,
+		struct tp_error *error)
 {
 	struct program programs[EXPERIMENT_BUILDS_MAX] = {0};
-	struct workshop workshop = {.interrupt = interrupt};
+	struct workshop workshop = {.interrupt = interrupt, .recorded = commits};
 	struct tp_error trouble;
 	bool dirty;
 	int code = program_own(&programs[0]);
@@ -315,7 +332,7 @@ int builds_make(const struct experiment *experiment, const char *cache_folder,
 			trouble.text);
 	else
 		code = make_others(&workshop, experiment, programs, error);
-	close_workshop(&workshop);
+	build_scratch_give_back(&workshop.scratch);
 	if (code < 0)
 		program_fini(&programs[0]);
 	else
@@ -327,6 +344,17 @@ void builds_fini(const struct experiment *experiment, struct program *programs)
 {
 	for (unsigned i = 0; i < experiment->build_count; i++)
 		program_fini(&programs[i]);
+}
+
+json_t *builds_commits(const struct experiment *experiment, const struct program *programs)
+{
+	json_t *commits = json_object();
+
+	for (unsigned i = 1; i < experiment->build_count; i++)
+		if (experiment->builds[i].commit)
+			json_object_set(commits, experiment->builds[i].commit,
+					json_object_get(programs[i].build, "git_commit"));
+	return commits;
 }
 
 json_t *builds_to_json(const struct experiment *experiment, const struct program *programs)

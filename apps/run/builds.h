@@ -21,12 +21,19 @@ int builds_default_cache(char path[PATH_MAX]);
 
 /*
  * Makes one program for each of the experiment's builds, in their order; the first is the runner's
- * own. `cache_folder` is made if need be; where only the own program is wanted it may be "", and
- * that it cannot be had is then no failure. 0, and programs_out is the caller's (program_fini of
- * each); -EINTR if interrupted; or another negative errno, with `error` naming the variant.
+ * own. References mean the commits that `commits` names, builds_commits() of an earlier run, and
+ * what is not in it, or all if it is NULL, what git says now; all are looked up before anything is
+ * built, so that one reference is one commit. `cache_folder` is made if need be; where only the own
+ * program is wanted it may be "", and that it cannot be had is then no failure. 0, and programs_out
+ * is the caller's (program_fini of each); -EINTR if interrupted; or another negative errno, with
+ * `error` naming the variant.
  */
-int builds_make(const struct experiment *experiment, const char *cache_folder,
-		struct interrupt *interrupt, struct program *programs_out, struct tp_error *error);
+int builds_make(const struct experiment *experiment, const json_t *commits,
+		const char *cache_folder, struct interrupt *interrupt, struct program *programs_out,
+		struct tp_error *error);
+
+/* Which commit each reference meant, {"HEAD~1": "<40 digits>"}: a new reference. */
+json_t *builds_commits(const struct experiment *experiment, const struct program *programs);
 
 /* Gives up the programs of all of the experiment's builds. */
 void builds_fini(const struct experiment *experiment, struct program *programs);

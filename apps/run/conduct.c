@@ -209,6 +209,7 @@ static int carry_out(struct course *course, const char *from_sample)
 /* The programs that the cells are served by, built if need be. 0, or negative errno. */
 static int make_programs(struct course *course, struct tp_error *error)
 {
+	const struct origin *origin = course->conduct->origin;
 	const char *cache = course->conduct->builds;
 	char path[PATH_MAX] = "";
 
@@ -221,7 +222,8 @@ static int make_programs(struct course *course, struct tp_error *error)
 		       course->experiment->build_count - 1, cache);
 		fflush(stdout);
 	}
-	return builds_make(course->experiment, cache, &course->interrupt, course->programs, error);
+	return builds_make(course->experiment, origin ? origin_commits(origin) : NULL, cache,
+			   &course->interrupt, course->programs, error);
 }
 
 /* Says why there is nothing to measure. */

@@ -1,10 +1,14 @@
 #include "apps/run/interrupt.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/file.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+enum { LOCK_POLL_MS = 200 };
 
 int interrupt_open(struct interrupt *interrupt)
 {
@@ -29,4 +33,18 @@ int interrupt_check(struct interrupt *interrupt)
 		if (!interrupt->signal_number)
 			interrupt->signal_number = (int)info.ssi_signo;
 	return interrupt->signal_number;
+}
+
+int interrupt_lock(struct interrupt *interrupt, int fd)
+{
+	struct pollfd signals = {.fd = interrupt->fd, .events = POLLIN};
+
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		poll(&signals, 1, LOCK_POLL_MS);
+		if (interrupt_check(interrupt))
+			return -EINTR;
+	}
+	return 0;
 }

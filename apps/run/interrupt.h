@@ -20,4 +20,8 @@ int interrupt_open(struct interrupt *interrupt);
 /* Sees whether a signal came. Does not block. The signal's number, or 0. */
 int interrupt_check(struct interrupt *interrupt);
 
+/* Waits until this process has the file's lock (flock). 0, -EINTR if a signal came, or another
+ * negative errno. */
+int interrupt_lock(struct interrupt *interrupt, int fd);
+
 #endif

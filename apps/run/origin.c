@@ -210,6 +210,11 @@ int origin_experiment(const struct origin *origin, struct experiment **experimen
 	return code;
 }
 
+const json_t *origin_commits(const struct origin *origin)
+{
+	return json_object_get(origin->plan, "commits");
+}
+
 /* --- comparing ---------------------------------------------------------------------------------
  */
 

@@ -48,6 +48,10 @@ void origin_close(struct origin *origin);
 int origin_experiment(const struct origin *origin, struct experiment **experiment_out,
 		      struct problems *problems);
 
+/* Which commits it measured, by the references that its experiment has for them: lent. NULL if it
+ * does not say. */
+const json_t *origin_commits(const struct origin *origin);
+
 /* Whether it measured this experiment: the same file, the same settings; else `problems` say. */
 bool origin_fits(const struct origin *origin, const struct experiment *experiment,
 		 struct problems *problems);

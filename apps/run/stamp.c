@@ -1,6 +1,7 @@
 #include "apps/run/stamp.h"
 
 #include "apps/common/json.h"
+#include "apps/run/builds.h"
 
 #include <time.h>
 
@@ -35,6 +36,7 @@ json_t *stamp_make(const struct plan *plan, const struct ground *ground,
 	json_object_set_new(json, "port", json_integer(ground->port));
 	json_object_set_new(json, "variants", list_variants(plan));
 	json_object_set_new(json, "programs", stamp_programs(plan, programs));
+	json_object_set_new(json, "commits", builds_commits(plan->experiment, programs));
 	json_object_set_new(json, "busy_at_start", others_to_json(others));
 	return json;
 }

@@ -14,7 +14,8 @@
 /* The programs as plan.json lists them: [{variant, sha256}, ...]; a new reference. */
 json_t *stamp_programs(const struct plan *plan, const struct program *programs);
 
-/* plan.json of a run that begins: the plan, its ground and programs, and who else is busy. */
+/* plan.json of a run that begins: the plan, its ground, its programs and what references to commits
+ * meant, and who else is busy. */
 json_t *stamp_make(const struct plan *plan, const struct ground *ground,
 		   const struct program *programs, const struct others *others);
 

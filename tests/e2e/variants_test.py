@@ -75,14 +75,14 @@ class Bench:
         with open(os.path.join(self.clone, name), "w", encoding="utf-8") as file:
             file.write(text)
 
-    def start(self, *words):
-        command = [WEIR, "run", os.path.join(self.folder, "experiment"), "--builds", self.cache, "--no-report",
-                   "--output", self.output, "--lock", os.path.join(self.folder, "lock"), *words]
+    def start(self, *words, what=None, cache=None):
+        command = [WEIR, "run", what or os.path.join(self.folder, "experiment"), "--builds", cache or self.cache,
+                   "--no-report", "--output", self.output, "--lock", os.path.join(self.folder, "lock"), *words]
         return subprocess.Popen(command, env={**os.environ, "WEIR_ROOT": self.clone}, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True)
 
-    def run(self, *words, timeout_s=WAIT_S):
-        process = self.start(*words)
+    def run(self, *words, what=None, cache=None, timeout_s=WAIT_S):
+        process = self.start(*words, what=what, cache=cache)
         try:
             out, error = process.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired:
@@ -99,6 +99,26 @@ class Bench:
                 if os.path.basename(folder) == "build" and below:
                     return
         raise AssertionError(f"no build began: {process.communicate()}")
+
+    def workers(self):
+        """The processes that work in the cache, by name."""
+        found = []
+        for pid in filter(str.isdigit, os.listdir("/proc")):
+            try:
+                if os.readlink(f"/proc/{pid}/cwd").startswith(self.cache + "/"):
+                    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+                        found.append(file.read().strip())
+            except OSError:
+                pass  # it has ended
+        return found
+
+    def compiling(self, process):
+        """Returns once compilers run."""
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end and process.poll() is None:
+            if "cc1" in self.workers():
+                return
+        raise AssertionError(f"no compiler was seen: {process.communicate()}")
 
     def left(self):
         """What the cache has that only builds under way should have."""
@@ -171,9 +191,10 @@ def interrupted():
 def killed():
     before = bench().checkout()
     process = bench().start()
-    bench().building(process)
+    bench().compiling(process)
     process.kill()
     process.communicate(timeout=WAIT_S)
+    assert not bench().workers(), bench().workers()
     assert bench().left()
     assert bench().checkout() == before
     status, _, _ = bench().run("--variant", "base=no-such-release")
@@ -238,6 +259,48 @@ def cached():
     assert status == 0, (status, out, error)
     again = read(out.splitlines()[-1].removeprefix("results: "), "build.json")["variants"]
     assert again == first
+
+
+@test("a folder that is not weir's is no cache, and stays as it is")
+def foreign_cache():
+    folder = os.path.join(bench().folder, "foreign")
+    kept = os.path.join(folder, "myapp", "build", "program")
+    os.makedirs(os.path.dirname(kept))
+    with open(kept, "w", encoding="utf-8") as file:
+        file.write("mine\n")
+    status, _, error = bench().run(cache=folder)
+    assert status == 4, (status, error)
+    assert "is not weir's" in error, error
+    assert os.path.exists(kept) and os.listdir(folder) == ["myapp"], os.listdir(folder)
+
+
+@test("a repeat and a resumed run measure the commits that references meant, though HEAD has moved")
+def moved():
+    experiment = os.path.join(bench().folder, "two-commits")
+    os.makedirs(experiment)
+    variants = {"base": {"commit": "HEAD~1"}, "new": {}}
+    bench().write("../two-commits/experiment.json", json.dumps({**EXPERIMENT, "name": "two-commits", "variants": variants}))
+    done = (0, 3)  # whether the host kept still does not matter here; a refusal is 4
+    status, out, error = bench().run(what=experiment, timeout_s=BUILD_S)
+    assert status in done, (status, out, error)
+    result = out.splitlines()[-1].removeprefix("results: ")
+    plan = read(result, "plan.json")
+    assert plan["commits"] == {"HEAD~1": bench().base}, plan["commits"]
+    git(bench().clone, "-c", "user.name=test", "-c", "user.email=test@example.org", "commit", "--quiet",
+        "--allow-empty", "--message", "one more")
+    try:
+        assert git(bench().clone, "rev-parse", "HEAD~1") == bench().commit
+        status, out, error = bench().run(what=result, timeout_s=BUILD_S)
+        assert status in done, (status, out, error)
+        again = out.splitlines()[-1].removeprefix("results: ")
+        assert read(again, "build.json")["variants"]["base"]["git_commit"] == bench().base
+        repeated = read(again, "plan.json")
+        assert repeated["commits"] == plan["commits"] and repeated["effective"] == plan["effective"]
+        assert not [one for one in repeated["repeats"]["differences"] if "program" in one["what"]], repeated["repeats"]
+        status, out, error = bench().run("--resume", what=result, timeout_s=BUILD_S)
+        assert status in done, (status, out, error)
+    finally:
+        git(bench().clone, "reset", "--quiet", "--soft", bench().commit)
 
 
 def main():

@@ -59,10 +59,18 @@ static const char make_repository[] =
 	"  language: 'c')\n"
 	"subdir('apps')\n"
 	"END\n"
-	"mkdir apps; echo \"executable('weir', 'weir.c')\" >apps/meson.build\n"
+	"mkdir apps; cat > apps/meson.build <<'END'\n"
+	"stall = custom_target('stall', output: 'stall.h', command: ['sh', '-c',\n"
+	"  '[ -z \"$TEST_STALL\" ] || { exec 3>\"$TEST_STALL\"; echo going >&3; sleep 600; }; '\n"
+	"  + ': >\"$0\"', '@OUTPUT@'])\n"
+	"executable('weir', 'weir.c', stall)\n"
+	"END\n"
 	"cat > apps/weir.c <<'END'\n"
 	"#include <stdio.h>\n"
 	"#include \"version.h\"\n"
+	"#if __has_include(<elsewhere.h>)\n"
+	"#include <elsewhere.h>\n"
+	"#endif\n"
 	"int main(void) { printf(\"%%s uring %%d\\n\", VERSION, URING); return 0; }\n"
 	"END\n"
 	"echo results/ >.gitignore; echo '#define VERSION \"one\"' >apps/version.h\n"
@@ -96,6 +104,7 @@ void rig_tear_down(struct rig *rig)
 	unsetenv("GIT_INDEX_FILE");
 	unsetenv("TEST_COUNT");
 	unsetenv("TEST_WAIT");
+	unsetenv("TEST_STALL");
 	CU_ASSERT(rig_shell("rm -rf %s", rig->folder));
 }
 
@@ -110,8 +119,8 @@ void rig_want(struct rig *rig, const char *variant, const char *commit, const ch
 
 int rig_make(struct rig *rig)
 {
-	int code = builds_make(&rig->experiment, rig->cache, &rig_interrupt, rig->programs,
-			       &rig->error);
+	int code = builds_make(&rig->experiment, rig->commits, rig->cache, &rig_interrupt,
+			       rig->programs, &rig->error);
 
 	if (code < 0)
 		printf("# %s\n", rig->error.text);

@@ -3,7 +3,8 @@
  * cache of its own.
  *
  * Its program says its version. By the environment its build is counted in a file (TEST_COUNT), or
- * made to say so through a pipe and wait (TEST_WAIT).
+ * made to say so through a pipe and wait, when it is set up (TEST_WAIT) or compiled (TEST_STALL).
+ * It includes elsewhere.h if the compiler finds that.
  */
 #ifndef WEIR_TESTS_BUILDS_RIG_H
 #define WEIR_TESTS_BUILDS_RIG_H
@@ -15,6 +16,7 @@ struct rig {
 	char root[80];	 /* the repository */
 	char cache[80];
 	struct experiment experiment;
+	const json_t *commits; /* of an earlier run; lent, or NULL */
 	struct program programs[EXPERIMENT_BUILDS_MAX];
 	struct tp_error error;
 };

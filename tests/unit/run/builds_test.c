@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+enum { OVER_MS = 30 * 1000 };
 
 static void builds_commits_and_options(void)
 {
@@ -281,7 +284,7 @@ static void quotes_a_build_that_fails(void)
 	rig_want(&rig, "broken", "HEAD", "", "");
 	CU_ASSERT_EQUAL(rig_make(&rig), -EIO);
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.error.text, "variant broken: ninja ended with"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(rig.error.text, "weir.c:4:1: error:"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.error.text, "weir.c:7:1: error:"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.error.text, "/build.log"));
 	rig.experiment.builds[1].commit = "v-one";
 	rig.experiment.builds[1].options = "-Dno_such_option=1";
@@ -292,15 +295,14 @@ static void quotes_a_build_that_fails(void)
 	rig_tear_down(&rig);
 }
 
-/* Opens the pipe through which a waiting build says that it goes on. */
-static int make_wait(struct rig *rig)
+/* Opens the pipe through which a build that waits where the variable says tells that it goes on. */
+static void make_wait(struct rig *rig, const char *variable)
 {
 	char wait[128];
 
 	snprintf(wait, sizeof(wait), "%s/wait", rig->folder);
 	CU_ASSERT_EQUAL_FATAL(mkfifo(wait, 0600), 0);
-	setenv("TEST_WAIT", wait, 1);
-	return 0;
+	setenv(variable, wait, 1);
 }
 
 /* Waits until the build has begun; what to wait for the end of everything in it with. */
@@ -315,14 +317,34 @@ static int await_begin(const struct rig *rig)
 	return fd;
 }
 
-/* Whether every process of the build is gone. */
+/* Whether every process that can write there is gone within the time that a slow host takes. */
 static bool is_over(int fd)
 {
+	struct pollfd end = {.fd = fd, .events = POLLIN};
 	char text[16];
-	bool over = read(fd, text, sizeof(text)) == 0;
+	bool over = poll(&end, 1, OVER_MS) == 1 && read(fd, text, sizeof(text)) == 0;
 
 	close(fd);
 	return over;
+}
+
+/*
+ * Makes the programs in another process. The descriptor is at its end when that is gone, and
+ * whoever watches over its work.
+ */
+static pid_t start_runner(struct rig *rig, int *alive_out)
+{
+	int fds[2];
+	pid_t pid;
+
+	CU_ASSERT_EQUAL_FATAL(pipe2(fds, O_CLOEXEC), 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit(rig_make(rig) != 0);
+	close(fds[1]);
+	*alive_out = fds[0];
+	return pid;
 }
 
 static void ends_when_interrupted(void)
@@ -333,7 +355,7 @@ static void ends_when_interrupted(void)
 
 	if (!rig_set_up(&rig))
 		return;
-	make_wait(&rig);
+	make_wait(&rig, "TEST_WAIT");
 	rig_want(&rig, "base", "v-one", "", "");
 	fflush(stdout);
 	pid = fork();
@@ -357,8 +379,8 @@ static void cleans_up_after_a_killed_runner(void)
 {
 	struct rig rig;
 	char line[256], before[256], after[256];
+	int fd, alive;
 	pid_t pid;
-	int fd;
 
 	if (!rig_set_up(&rig))
 		return;
@@ -366,17 +388,15 @@ static void cleans_up_after_a_killed_runner(void)
 		rig_shell("echo '#define VERSION \"changed\"' >%s/apps/version.h; mkdir %s/results",
 			  rig.root, rig.root));
 	rig_answer(before, look_at_all, rig.root);
-	make_wait(&rig);
+	make_wait(&rig, "TEST_WAIT");
 	rig_want(&rig, "here", NULL, "-During=disabled", "");
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0)
-		_exit(rig_make(&rig) != 0);
+	pid = start_runner(&rig, &alive);
 	fd = await_begin(&rig);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	CU_ASSERT(is_over(fd));
-	CU_ASSERT(rig_shell("cd %s; test -e */tree; test -e scratch-%d", rig.cache, (int)pid));
+	CU_ASSERT(is_over(alive));
+	CU_ASSERT(rig_shell("cd %s; test -e */tree; test -e scratch-*", rig.cache));
 	rig_answer(after, look_at_all, rig.root);
 	CU_ASSERT_STRING_EQUAL(before, after);
 
@@ -387,8 +407,88 @@ static void cleans_up_after_a_killed_runner(void)
 	CU_ASSERT_EQUAL_FATAL(rig_make(&rig), 0);
 	CU_ASSERT_STRING_EQUAL(rig_run(&rig, 1, line), "one uring 1");
 	rig_give_up(&rig);
-	CU_ASSERT(rig_shell("cd %s; test ! -e */tree; test ! -e */build; test ! -e scratch-%d",
-			    rig.cache, (int)pid));
+	CU_ASSERT(rig_shell("cd %s; test ! -e */tree; test ! -e */build; test ! -e scratch-*",
+			    rig.cache));
+	rig_tear_down(&rig);
+}
+
+static void ends_what_ninja_runs_when_the_runner_is_killed(void)
+{
+	struct rig rig;
+	int fd, alive;
+	pid_t pid;
+
+	if (!rig_set_up(&rig))
+		return;
+	make_wait(&rig, "TEST_STALL");
+	rig_want(&rig, "base", "v-one", "", "");
+	pid = start_runner(&rig, &alive);
+	fd = await_begin(&rig);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CU_ASSERT(is_over(fd));
+	CU_ASSERT(is_over(alive));
+	rig_tear_down(&rig);
+}
+
+static void does_not_look_where_the_environment_leads(void)
+{
+	struct rig rig;
+	char line[256], path[128];
+
+	if (!rig_set_up(&rig))
+		return;
+	CU_ASSERT(rig_shell("cd %s; mkdir lead; echo '#undef URING' >lead/elsewhere.h\n"
+			    "echo '#define URING 7' >>lead/elsewhere.h",
+			    rig.folder));
+	snprintf(path, sizeof(path), "%s/lead", rig.folder);
+	setenv("CPATH", path, 1);
+	setenv("C_INCLUDE_PATH", path, 1);
+	rig_want(&rig, "base", "v-one", "", "");
+	CU_ASSERT_EQUAL_FATAL(rig_make(&rig), 0);
+	unsetenv("CPATH");
+	unsetenv("C_INCLUDE_PATH");
+	CU_ASSERT_STRING_EQUAL(rig_run(&rig, 1, line), "one uring 1");
+	rig_give_up(&rig);
+	rig_tear_down(&rig);
+}
+
+static void builds_what_a_reference_meant(void)
+{
+	struct rig rig;
+	char line[256];
+	json_t *commits, *wrong = json_pack("{ss}", "HEAD~1", "--help");
+
+	if (!rig_set_up(&rig))
+		return;
+	rig_want(&rig, "base", "HEAD~1", "", "");
+	rig_want(&rig, "tag", "v-one", "-During=disabled", "");
+	rig_want(&rig, "here", NULL, "-During=disabled", "");
+	CU_ASSERT_EQUAL_FATAL(rig_make(&rig), 0);
+	commits = builds_commits(&rig.experiment, rig.programs);
+	CU_ASSERT_EQUAL(json_object_size(commits), 2);
+	rig_answer(line, "env -u GIT_DIR -u GIT_INDEX_FILE git -C %s rev-parse HEAD~1", rig.root);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(commits, "HEAD~1")), line);
+	rig_give_up(&rig);
+
+	rig.experiment.build_count = 2;
+	CU_ASSERT(rig_shell("unset GIT_DIR GIT_INDEX_FILE; cd %s; "
+			    "git commit -q --allow-empty -m three",
+			    rig.root));
+	rig.commits = commits;
+	CU_ASSERT_EQUAL_FATAL(rig_make(&rig), 0);
+	CU_ASSERT_STRING_EQUAL(rig_run(&rig, 1, line), "one uring 1");
+	CU_ASSERT_STRING_EQUAL(rig_fact(&rig, 1, "reference"), "HEAD~1");
+	rig_give_up(&rig);
+	rig.commits = wrong;
+	CU_ASSERT_EQUAL(rig_make(&rig), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.error.text, "is no hash"));
+	rig.commits = NULL;
+	CU_ASSERT_EQUAL_FATAL(rig_make(&rig), 0);
+	CU_ASSERT_STRING_EQUAL(rig_run(&rig, 1, line), "two uring 1");
+	rig_give_up(&rig);
+	json_decref(commits);
+	json_decref(wrong);
 	rig_tear_down(&rig);
 }
 
@@ -450,6 +550,12 @@ static const struct suite_test tests[] = {
 	{"an interrupt ends a build and all that it started", ends_when_interrupted},
 	{"what a killed runner left is removed by the next, and the checkout is as it was",
 	 cleans_up_after_a_killed_runner},
+	{"what ninja runs in process groups of its own ends when the runner is killed",
+	 ends_what_ninja_runs_when_the_runner_is_killed},
+	{"no variable of the environment leads the compiler elsewhere",
+	 does_not_look_where_the_environment_leads},
+	{"a reference of an earlier run is the commit that it meant then",
+	 builds_what_a_reference_meant},
 };
 
 SUITE_MAIN("run builds", tests)
