@@ -130,7 +130,7 @@ class World:
     @contextlib.contextmanager
     def lock_there(self):
         """The lock of runs on the server's machine, open."""
-        path = f"/proc/{self.daemons[self.server_net].pid}/root/run/lock/weir-run.lock"
+        path = f"/proc/{self.daemons[self.server_net].pid}/root/tmp/weir-run.lock"
         with open(path, "a+", encoding="utf-8") as file:
             yield file
 

@@ -312,13 +312,13 @@ def foreign_cache():
 
 @test("a repeat and a resumed run measure the commits that references meant, though HEAD has moved")
 def moved():
-    measured()  # so that the program is in the cache
     experiment = os.path.join(bench().folder, "two-commits")
     os.makedirs(experiment)
     variants = {"base": {"commit": "HEAD~1"}, "new": {}}
     bench().write("../two-commits/experiment.json", json.dumps({**EXPERIMENT, "name": "two-commits", "variants": variants}))
-    status, out, error = bench().run(what=experiment)
-    assert status == 0, (status, out, error)
+    done = (0, 3)  # whether the host kept still does not matter here; a refusal is 4
+    status, out, error = bench().run(what=experiment, timeout_s=BUILD_S)
+    assert status in done, (status, out, error)
     result = out.splitlines()[-1].removeprefix("results: ")
     plan = read(result, "plan.json")
     assert plan["commits"] == {"HEAD~1": bench().base}, plan["commits"]
@@ -326,17 +326,19 @@ def moved():
         "--allow-empty", "--message", "one more")
     try:
         assert git(bench().clone, "rev-parse", "HEAD~1") == bench().commit
-        status, out, error = bench().run(what=result)
-        assert status == 0, (status, out, error)
+        status, out, error = bench().run(what=result, timeout_s=BUILD_S)
+        assert status in done, (status, out, error)
         again = out.splitlines()[-1].removeprefix("results: ")
         assert read(again, "build.json")["variants"]["base"]["git_commit"] == bench().base
         repeated = read(again, "plan.json")
         assert repeated["commits"] == plan["commits"] and repeated["effective"] == plan["effective"]
         assert not [one for one in repeated["repeats"]["differences"] if "program" in one["what"]], repeated["repeats"]
-        status, out, error = bench().run("--resume", what=result)
-        assert status == 0, (status, out, error)
+        status, out, error = bench().run("--resume", what=result, timeout_s=BUILD_S)
+        assert status in done, (status, out, error)
     finally:
         git(bench().clone, "reset", "--quiet", "--soft", bench().commit)
+
+
 def weir(*words):
     done = subprocess.run([WEIR, *words], env={**os.environ, "WEIR_ROOT": ROOT}, capture_output=True, text=True,
                           timeout=WAIT_S, check=False)
