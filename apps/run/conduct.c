@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,11 @@ const char *const conduct_when_busy_names[] = {
 	[CONDUCT_STAMP] = "stamp",
 	[CONDUCT_REFUSE] = "refuse",
 	NULL,
+};
+
+enum {
+	SAID_MAX = 8,	   /* of what killed runs left, one line each */
+	FILES_NEEDED = 64, /* pipes, logs, locks and what is read of /proc */
 };
 
 void conduct_default_lock(const struct flags *flags)
@@ -357,19 +363,31 @@ static int dry_run(const struct conduct *conduct, const struct experiment *exper
 	return status;
 }
 
-/* Says what earlier runs left when they were killed, and is gone now. */
+/* Says what an earlier run left when it was killed, and is gone now. */
+static void say_removed(const struct conduct *conduct, const struct leftover *removed)
+{
+	if (removed->run_id[0])
+		fprintf(stderr, "%s: removed what run %s left when it was killed: %s\n",
+			conduct->program, removed->run_id, removed->what);
+	else
+		fprintf(stderr, "%s: removed what a killed server left: %s\n", conduct->program,
+			removed->what);
+}
+
+/* Removes what earlier runs left, and says the first of it and how much else there was. */
 static void clean_up(const struct conduct *conduct)
 {
 	struct leftover removed[LEFTOVER_MAX];
-	unsigned count = leftover_remove(removed);
+	unsigned count, total = 0;
 
-	for (unsigned i = 0; i < count; i++)
-		if (removed[i].run_id[0])
-			fprintf(stderr, "%s: removed what run %s left when it was killed: %s\n",
-				conduct->program, removed[i].run_id, removed[i].what);
-		else
-			fprintf(stderr, "%s: removed what a killed server left: %s\n",
-				conduct->program, removed[i].what);
+	do {
+		count = leftover_remove(removed);
+		for (unsigned i = 0; i < count && total + i < SAID_MAX; i++)
+			say_removed(conduct, &removed[i]);
+		total += count;
+	} while (count > 0);
+	if (total > SAID_MAX)
+		fprintf(stderr, "%s: and %u more\n", conduct->program, total - SAID_MAX);
 }
 
 /* Looks who else works on the other hosts. EXIT_PASS to go on. */
@@ -521,13 +539,34 @@ static int run_locked(struct course *course)
 	return status;
 }
 
+/*
+ * Whether the runner may have the files it opens beside what is measured; raises its limit where
+ * that is allowed. 0, or -EMFILE with `error` filled.
+ */
+static int check_files(struct tp_error *error)
+{
+	struct rlimit files;
+
+	if (getrlimit(RLIMIT_NOFILE, &files) < 0 || files.rlim_cur >= FILES_NEEDED)
+		return 0;
+	files.rlim_cur = files.rlim_max < FILES_NEEDED ? files.rlim_max : FILES_NEEDED;
+	if (files.rlim_cur == FILES_NEEDED && setrlimit(RLIMIT_NOFILE, &files) == 0)
+		return 0;
+	return tp_fail(error, -EMFILE,
+		       "a run needs %d open files, and the limit is %llu: allow them with `ulimit "
+		       "-n %d`",
+		       FILES_NEEDED, (unsigned long long)files.rlim_max, FILES_NEEDED);
+}
+
 /* One measurement at a time on a host. */
 static int run(const struct conduct *conduct, const struct experiment *experiment)
 {
 	struct course course = {.conduct = conduct, .experiment = experiment};
 	struct tp_error error;
-	int status, lock = lock_take(conduct->lock, experiment->path, &error);
+	int status, lock = check_files(&error);
 
+	if (lock == 0)
+		lock = lock_take(conduct->lock, experiment->path, &error);
 	if (lock < 0)
 		return exit_with(EXIT_USAGE, conduct->program, &error);
 	status = run_locked(&course);

@@ -154,7 +154,8 @@ int git_resolve(const char *root, const char *reference, char commit_out[GIT_HAS
 	/* what begins with a dash would be an option */
 	if (reference[0] && reference[0] != '-' &&
 	    snprintf(name, sizeof(name), "%s^{commit}", reference) < (int)sizeof(name) &&
-	    ASK(root, &usual, hash, said, "rev-parse", "--verify", "--quiet", name) == 0) {
+	    ASK(root, &usual, hash, said, "rev-parse", "--verify", "--quiet", name) == 0 &&
+	    !hash[strspn(hash, "0123456789abcdef")]) { /* ^REF means all but it */
 		strcpy(commit_out, hash);
 		return 0;
 	}

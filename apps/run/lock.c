@@ -39,13 +39,18 @@ static int refuse_busy(const char *path, int fd, struct tp_error *error)
  */
 static bool is_lock(int fd)
 {
-	char begin[4];
+	char text[64];
 	struct stat about;
+	ssize_t bytes;
+	int pid, end = 0;
 
 	if (fstat(fd, &about) < 0 || !S_ISREG(about.st_mode) || about.st_nlink != 1)
 		return false;
-	return about.st_size == 0 || (pread(fd, begin, sizeof(begin), 0) == sizeof(begin) &&
-				      memcmp(begin, "pid ", sizeof(begin)) == 0);
+	bytes = pread(fd, text, sizeof(text) - 1, 0);
+	if (bytes < 0)
+		return false;
+	text[bytes] = '\0';
+	return bytes == 0 || (sscanf(text, "pid %d, %n", &pid, &end) == 1 && end > 0);
 }
 
 /*

@@ -20,6 +20,7 @@ import time
 from processes import WEIR, Skip, run_tests, test
 
 DEADLINE_S = 120
+LOCK = "/tmp/weir-run.lock"
 PORT = 2222
 SERVER_IP, CLIENT_IP, NOBODY_IP = "10.79.0.1", "10.79.0.2", "10.79.0.77"
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
@@ -112,7 +113,7 @@ class World:
     def serve(self, net):
         """Starts the sshd of a namespace and waits until it listens.
 
-        The server's has a boot id and a folder of locks of its own: it is another machine to all who ask.
+        The server's has a boot id and a lock of its own: it is another machine to all who ask.
         """
         log = open(f"{self.home}/{net}.log", "ab")  # closed with the process that tests
         command = [SSHD, "-D", "-e", "-f", f"{self.home}/sshd_config"]
@@ -120,9 +121,13 @@ class World:
             boot_id = f"{self.home}/boot_id"
             with open(boot_id, "w", encoding="utf-8") as file:
                 file.write("00000000-0000-4000-8000-000000000001\n")
-            script = ('mount --bind "$0" /proc/sys/kernel/random/boot_id && mount -t tmpfs none /run/lock && '
-                      'exec "$@"')
-            command = ["unshare", "-m", "sh", "-c", script, boot_id, *command]
+            lock = f"{self.home}/lock"
+            for path in (lock, LOCK):  # a file is mounted over one that is there
+                with open(path, "a", encoding="utf-8"):
+                    os.chmod(path, 0o666)
+            script = (f'mount --bind "$0" /proc/sys/kernel/random/boot_id && mount --bind "$1" {LOCK} && '
+                      'shift && exec "$@"')
+            command = ["unshare", "-m", "sh", "-c", script, boot_id, lock, *command]
         self.daemons[net] = subprocess.Popen(["ip", "netns", "exec", net, *command], stdin=subprocess.DEVNULL,
                                              stdout=log, stderr=log)
         wait_for(lambda: f":{PORT} " in run("ip", "netns", "exec", net, "ss", "-Hltn").stdout, "sshd")
@@ -130,8 +135,7 @@ class World:
     @contextlib.contextmanager
     def lock_there(self):
         """The lock of runs on the server's machine, open."""
-        path = f"/proc/{self.daemons[self.server_net].pid}/root/tmp/weir-run.lock"
-        with open(path, "a+", encoding="utf-8") as file:
+        with open(f"/proc/{self.daemons[self.server_net].pid}/root{LOCK}", "a+", encoding="utf-8") as file:
             yield file
 
     def pids(self, net):

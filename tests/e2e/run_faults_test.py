@@ -270,6 +270,26 @@ def one_output(bench):
         check_hashes(path)
 
 
+@case("a run that may not open the files it needs is refused with their number")
+def few_files(bench):
+    folder = bench.experiment(factors=ONE_CELL)
+    command = "ulimit -n 20 && exec " + " ".join(map(shlex.quote, [WEIR, *bench.arguments(folder)]))
+    outcome = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    assert outcome.returncode == 4, outcome.stderr
+    assert "needs 64 open files, and the limit is 20: allow them with `ulimit -n 64`" in outcome.stderr, outcome.stderr
+    assert bench.made() == []
+
+
+@case("a file that only begins like a lock is left as it is")
+def no_lock(bench):
+    folder = bench.experiment(factors=ONE_CELL)
+    bench.lock = os.path.join(bench.folder, "diary")
+    write(bench.lock, "pid is my diary\n")
+    outcome = bench.run(folder)
+    assert outcome.returncode == 4 and "is no lock" in outcome.stderr, outcome.stderr
+    assert read(bench.lock) == "pid is my diary\n"
+
+
 @case("a run whose output is closed writes into no file of its own")
 def closed_output(bench):
     folder = bench.experiment(factors=ONE_CELL)

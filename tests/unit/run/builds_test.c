@@ -222,6 +222,9 @@ static void names_what_was_meant(void)
 	CU_ASSERT_EQUAL(rig_make(&rig), -EINVAL);
 	rig.experiment.builds[1].commit = "HEAD:apps";
 	CU_ASSERT_EQUAL(rig_make(&rig), -EINVAL);
+	rig.experiment.builds[1].commit = "^HEAD";
+	CU_ASSERT_EQUAL(rig_make(&rig), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(rig.error.text, "no commit '^HEAD'"));
 	rig.experiment.builds[1].commit = "";
 	CU_ASSERT_EQUAL(rig_make(&rig), -EINVAL);
 	rig.experiment.builds[1] = (struct build){"bad", NULL, "disabled", ""};
