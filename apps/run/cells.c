@@ -2,6 +2,7 @@
 
 #include "apps/run/fit.h"
 #include "apps/run/grid.h"
+#include "apps/run/kinds.h"
 #include "apps/run/profile.h"
 #include "stacks/registry.h"
 
@@ -154,12 +155,11 @@ static void complain(struct making *making, const struct plan_cell *cell,
 }
 
 /* Makes one cell, unless the host has not what its profile wants. */
-static void make_cell(struct making *making, struct grid_cell *from, struct problems *lacks)
+static void make_cell(struct making *making, struct grid_cell *from)
 {
 	struct plan *plan = making->plan;
 	struct plan_cell *cell = &plan->cells[plan->cell_count];
 	const struct program *programs = making->ground->programs;
-	struct problems *fatal = making->problems;
 	struct tp_error error;
 
 	*cell = (struct plan_cell){.cell = from->cell,
@@ -174,16 +174,19 @@ static void make_cell(struct making *making, struct grid_cell *from, struct prob
 	fit_words(cell);
 	from->cell = cell->cell;
 	if (grid_name(plan->experiment, from, cell->variant, &error) < 0 ||
-	    fit_cell(cell, making->ground, &error) < 0) {
+	    fit_cell(cell, making->ground, &error) < 0)
 		complain(making, cell, &error);
-		return;
-	}
-	making->problems = lacks;
-	if (fit_host(cell, making->ground, &error) < 0)
-		complain(making, cell, &error);
-	making->problems = fatal;
-	if (cell->pins.degraded)
-		plan->degraded = cell->pins.degraded;
+}
+
+/* What of this host those cells take that have their CPUs. */
+static void judge_host(struct making *making)
+{
+	struct tp_error error;
+
+	for (unsigned i = 0; i < making->plan->cell_count; i++)
+		if (making->plan->cells[i].pins.server.count &&
+		    fit_host(&making->plan->cells[i], making->ground, &error) < 0)
+			complain(making, &making->plan->cells[i], &error);
 }
 
 static void make_all(struct plan *plan, unsigned grid, const struct plan_ground *ground,
@@ -195,13 +198,17 @@ static void make_all(struct plan *plan, unsigned grid, const struct plan_ground 
 	for (unsigned i = 0; i < grid; i++) {
 		grid_at(plan->experiment, i, &cell);
 		if (!grid_is_excluded(plan->experiment, &cell))
-			make_cell(&making, &cell, lacks);
+			make_cell(&making, &cell);
 	}
 	if (plan->cell_count == 0)
 		problems_add(problems, "%s: this host has too little for every cell: %s",
 			     plan->experiment->path,
 			     json_string_value(
 				     json_object_get(json_array_get(plan->omitted, 0), "why")));
+	if (problems->count == 0)
+		kinds_settle(plan, ground);
+	making.problems = lacks;
+	judge_host(&making);
 }
 
 void cells_make(struct plan *plan, const struct plan_ground *ground, struct problems *problems,

@@ -18,6 +18,8 @@ struct pins_wish {
 	unsigned server_workers; /* at least 1; one CPU each */
 	unsigned client_workers; /* 0: as many as there are CPUs left for the client */
 	bool across_nodes;	 /* server and client on different NUMA nodes, not on one */
+	const int *kind;	 /* all cores are of this kind; NULL: of any */
+	bool even;		 /* a client without a number has no fewer CPUs than its half */
 };
 
 struct pins {
@@ -36,6 +38,12 @@ int pins_choose(const struct topology *topology, const struct pins_wish *wish,
 
 /* The CPUs that a plan leaves to the operating system wherever its cells are not degraded. */
 void pins_reserve(const struct topology *topology, struct cpus *reserved_out);
+
+/* The next slower kind of cores behind `above`; the fastest behind -1, and -1 behind the last. */
+int pins_next_kind(const struct topology *topology, int above);
+
+/* The kinds of the pinned cores: the bit (1 << kind) for each. */
+uint64_t pins_kinds(const struct topology *topology, const struct pins *pins);
 
 /* How many server workers there may be before pins fall short; 0 if they do with one. */
 unsigned pins_server_most(const struct topology *topology, bool across_nodes);

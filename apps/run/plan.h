@@ -20,7 +20,7 @@
 
 #define PLAN_SCHEMA "weir.plan/1"
 
-enum { PLAN_ID_BYTES = 16 };
+enum { PLAN_ID_BYTES = 16, PLAN_DEGRADED_BYTES = 512 };
 
 struct plan_cell {
 	struct cell
@@ -31,6 +31,7 @@ struct plan_cell {
 	const char *scenario;	   /* its name; NULL if the experiment has no such axis */
 	const char *variant_level; /* likewise the variant's alone */
 	const struct link *link;
+	bool client_fills;	       /* the client has all CPUs that are left to it */
 	bool of_matrix;		       /* its workers are one of a profile's list of counts */
 	unsigned build;		       /* which of the experiment's */
 	const struct program *program; /* that serves; the ground's, NULL if that has none */
@@ -61,7 +62,8 @@ struct plan {
 	unsigned cell_count;
 	struct plan_sample *samples;
 	unsigned sample_count;
-	const char *degraded; /* static; NULL if every cell has the cores it should have */
+	const char *degraded; /* NULL if every cell has the cores it should have */
+	char degraded_text[PLAN_DEGRADED_BYTES]; /* what `degraded` may lie in */
 };
 
 /* What of the host the argument lists need. */

@@ -101,6 +101,30 @@ class Plan(unittest.TestCase):
                     if sample["cell"]["placement"] == "across-nodes":
                         self.assertFalse(set(sample["server_nodes"]) & set(sample["client_nodes"]))
 
+    def on_hybrid(self, factors, fixed=None):
+        """The plan on a machine with 4 fast cores and 8 slow ones, and which kind each cell is on."""
+        changes = {"fixed": {"stack": "epoll@loopback", "connections": 64, **(fixed or {})}, "factors": factors}
+        name = f"hybrid-{len(os.listdir(self.folder))}"
+        plan = json.loads(self.plan(self.experiment(changes, name), "--topology", MACHINES / "hybrid.xml", "--json"))
+        kinds = {sample["variant"]: {cpu < 8 for cpu in sample["server_cpus"] + sample["client_cpus"]}
+                 for sample in plan["samples"]}
+        return plan, kinds
+
+    def test_one_kind_of_cores(self):
+        """all cells are on one kind of cores, the fastest with room for each; where none has, the plan says so"""
+        plan, kinds = self.on_hybrid({"workers": [1, 2, 4]})
+        self.assertEqual(kinds, {"w1": {False}, "w2": {False}, "w4": {False}})
+        self.assertFalse(plan["degraded"])
+        plan, kinds = self.on_hybrid({"workers": [1, 2]}, {"client_workers": 1})
+        self.assertEqual(kinds, {"w1": {True}, "w2": {True}})
+        plan, kinds = self.on_hybrid({"workers": [1, 2]}, {"client_workers": "all"})
+        self.assertEqual(kinds, {"w1": {False}, "w2": {False}})
+        self.assertEqual([sample["cell"]["client_workers"] for sample in plan["samples"]], [4, 4])
+        plan, kinds = self.on_hybrid({"workers": [1, 2, 6]})
+        self.assertEqual(kinds, {"w1": {True}, "w2": {False}, "w6": {True, False}})
+        self.assertEqual(plan["degraded_reason"], "no core is left for the operating system; the cores are of different "
+                         "kinds; cells are on different kinds of cores: w1 | w2 | w6")
+
     def test_windows(self):
         """a plan that is degraded has short windows, another one those of the profiles"""
         small = json.loads(profiles_of("two-cpus", "--json").stdout)
