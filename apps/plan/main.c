@@ -162,6 +162,7 @@ static int make_plan(const struct plan_options *options, const struct experiment
 	int code = read_topology(options, topology, problems);
 
 	ground_pretend(&ground, NULL, 0);
+	on.elsewhere = options->topology != NULL;
 	on.socket_folder = ground.folder;
 	on.run_id = ground.run_id;
 	on.port = options->topology ? PORT_ELSEWHERE : ground.port;

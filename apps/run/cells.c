@@ -1,5 +1,6 @@
 #include "apps/run/cells.h"
 
+#include "apps/common/veth.h"
 #include "apps/run/fit.h"
 #include "apps/run/grid.h"
 #include "apps/run/kinds.h"
@@ -235,8 +236,22 @@ void cells_make(struct plan *plan, const struct plan_ground *ground, struct prob
 		problems_add(problems, "no memory for %u cells", cells);
 }
 
-/* Asks this host once for each stack that a cell has on one of its sides. */
-void cells_check_hosts(const struct plan *plan, struct problems *problems)
+/* Tries once whether servers here may make pairs of interfaces, if one is to. */
+static void check_veth(const struct plan *plan, struct problems *problems)
+{
+	struct tp_error error;
+
+	for (unsigned i = 0; i < plan->cell_count; i++) {
+		if (plan->cells[i].link->kind != LINK_VETH)
+			continue;
+		if (veth_probe(&error) < 0)
+			problems_add(problems, "%s: %s", plan->cells[i].variant, error.text);
+		return;
+	}
+}
+
+void cells_check_hosts(const struct plan *plan, const struct plan_ground *ground,
+		       struct problems *problems)
 {
 	static const enum setting_id sides[] = {SETTING_STACK, SETTING_CLIENT_STACK};
 	unsigned stack_count;
@@ -256,4 +271,6 @@ void cells_check_hosts(const struct plan *plan, struct problems *problems)
 			problems_add(problems, "%s", error.text);
 		asked |= bit;
 	}
+	if (!ground->elsewhere)
+		check_veth(plan, problems);
 }

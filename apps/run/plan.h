@@ -79,6 +79,7 @@ struct plan_ground {
 	 */
 	const struct program *programs;
 	const struct hosts *hosts; /* where server and clients run; NULL: all on this one */
+	bool elsewhere; /* the topology is another machine's, whose rights are not known */
 };
 
 /*

@@ -229,6 +229,24 @@ class Plan(unittest.TestCase):
         self.assertIn("2 samples, about", outcome.stdout)
         self.assertIn("0 MiB of the 128 MiB that server and client need are free", outcome.stderr)
 
+    def test_veth_without_root(self):
+        """without the right to make interfaces @veth is refused before anything runs; another machine may have it"""
+        shared = os.access(WEIR, os.X_OK) and os.geteuid() == 0
+        folder = self.experiment({"fixed": {"stack": "epoll@veth"}})
+        self.folder.chmod(0o755)
+        if shared:
+            options = {"user": 65534, "group": 65534, "extra_groups": []}
+        elif os.geteuid() != 0:
+            options = {}
+        else:
+            self.skipTest("needs a program that others may start")
+        outcome = weir("plan", folder, **options)
+        self.assertEqual(outcome.returncode, 4, outcome.stderr)
+        self.assertIn("weir plan: 1 problem would refuse a run\nd1: a veth pair", outcome.stderr)
+        self.assertIn("2 samples, about", outcome.stdout)
+        elsewhere = weir("plan", folder, "--topology", MACHINES / "hybrid.xml", **options)
+        self.assertEqual(elsewhere.returncode, 0, elsewhere.stderr)
+
     def test_paths(self):
         """blanks, signs of the shell and line ends in a path are a path's"""
         outside = self.folder / "made"
