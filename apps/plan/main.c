@@ -22,6 +22,7 @@ struct plan_options {
 	const char *experiment;
 	struct experiment_changes changes;
 	const char *topology; /* a file of hwloc's; NULL: this host */
+	bool commands;
 	bool json;
 };
 
@@ -110,7 +111,7 @@ static json_t *warnings_of(const struct plan_options *options)
 	return warnings;
 }
 
-static void print(const struct plan *plan, const struct beside *beside)
+static void print(const struct plan *plan, const struct beside *beside, bool commands)
 {
 	const char *variant;
 	size_t index;
@@ -118,9 +119,9 @@ static void print(const struct plan *plan, const struct beside *beside)
 
 	json_array_foreach(beside->warnings, index, value)
 		printf("warning: %s\n", json_string_value(value));
-	plan_print(plan, NULL, stdout);
 	json_object_foreach(beside->commits, variant, value) if (json_is_string(value))
 		printf("%s would be built from %s\n", variant, json_string_value(value));
+	plan_print(plan, NULL, commands, stdout);
 }
 
 /* What refuses a run is said last, on stderr. */
@@ -185,7 +186,7 @@ static int plan_experiment(const struct plan_options *options, const struct expe
 	beside.commits = commits_of(experiment, &problems);
 	beside.warnings = warnings_of(options);
 	if (!options->json)
-		print(plan, &beside);
+		print(plan, &beside, options->commands);
 	else if (print_json(plan, &beside, &problems) < 0)
 		problems_add(&problems, "the plan could not be written whole");
 	status = refuse(&problems);
@@ -225,6 +226,10 @@ int verb_plan(int argc, char **argv)
 		 .value = &options.topology,
 		 .about = "plan for the machine that this file of hwloc's describes (`lstopo "
 			  "FILE.xml` there), not for this one"},
+		{.name = "commands",
+		 .kind = &flag_switch,
+		 .value = &options.commands,
+		 .about = "print every sample's command lines, too"},
 		{.name = "json",
 		 .kind = &flag_switch,
 		 .value = &options.json,
@@ -232,8 +237,8 @@ int verb_plan(int argc, char **argv)
 	};
 	struct flags flags = {
 		.program = program,
-		.about = "Shows what `weir run DIR` would do: cells, CPUs, order, every command "
-			 "line, time, and what is\nomitted and why. Builds nothing, runs nothing, "
+		.about = "Shows what `weir run DIR` would do: cells, CPUs, order, time, what is "
+			 "omitted and why, and every\nsample. Builds nothing, runs nothing, "
 			 "takes nothing.\n"
 			 "Exit status: 0; 4 if a run would be refused, each reason on a line of "
 			 "stderr.",

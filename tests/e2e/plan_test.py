@@ -161,6 +161,23 @@ class Plan(unittest.TestCase):
         self.assertEqual(without_place(dry.stdout), without_place(said))
         self.assertEqual(os.listdir(self.folder), ["experiment"])
 
+    def test_what_is_printed(self):
+        """the plan comes first and then a line for each sample; command lines are printed where they are asked for"""
+        folder = self.experiment()
+        lines = self.plan(folder).splitlines()
+        lines = lines[lines.index("2 cells:"):]
+        self.assertRegex("\n".join(lines[-3:]), r"^2 samples, about 10 s; nothing was run\ns0001 run 1 d1\ns0002 run 1 d8$")
+        self.assertFalse([line for line in lines if line.startswith("  server:")])
+        more = self.plan(folder, "--commands").splitlines()
+        self.assertEqual([line for line in more if re.match("  server:|  client:", line)], more[-5:-3] + more[-2:])
+        self.assertEqual([line for line in more if not re.match("  server:|  client:|warning: ", line)][-len(lines):], lines)
+        self.assertIn("serve", more[-2])
+        for duration, runs, said in (("3s", 1, "1 sample, about 5 s;"), ("60s", 1, "1 sample, about 1 min 2 s;"),
+                                     ("60m", 2, "2 samples, about 2 h 0 min;")):
+            text = self.plan(folder, "--set", "depth=[1]", "--set", f"duration={duration}", "--set", f"runs={runs}")
+            self.assertIn(f"\n{said} nothing was run\n", text)
+            self.assertIn(f"order: rotate, {runs} run{'s' if runs > 1 else ''}, ", text)
+
     def test_effective(self):
         """what plan.json has under effective makes the same plan"""
         changes = ["--set", "order=random(5)", "--set", "delivery=[\"coalesce\",\"immediate\"]",
