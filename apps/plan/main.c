@@ -74,14 +74,16 @@ struct beside {
 static int print_json(const struct plan *plan, const struct beside *beside,
 		      const struct problems *problems)
 {
-	json_t *json = plan_to_json(plan);
+	json_t *json = plan_to_json(plan), *cautions = plan_cautions(plan);
 	int code;
 
 	json_object_set(json, "commits", beside->commits);
+	json_array_extend(beside->warnings, cautions);
 	json_object_set(json, "warnings", beside->warnings);
 	json_object_set_new(json, "problems", lines_of(problems));
 	code = json_dumpf(json, stdout, JSON_INDENT(1));
 	putchar('\n');
+	json_decref(cautions);
 	json_decref(json);
 	return code;
 }

@@ -125,10 +125,45 @@ static void print_cells(const struct plan *plan, FILE *to)
 	}
 }
 
+/* Fewer runs than these leave the interval of a comparison so wide that it hardly ever decides. */
+enum { TELLING_RUNS = 3 };
+
+json_t *plan_cautions(const struct plan *plan)
+{
+	const struct experiment *experiment = plan->experiment;
+	enum order_kind order = experiment->order.kind;
+	unsigned period = order_period(order, plan->cell_count), runs = experiment->runs;
+	json_t *cautions = json_array();
+
+	if (plan->cell_count < 2)
+		return cautions;
+	if (runs < TELLING_RUNS)
+		json_array_append_new(
+			cautions,
+			json_sprintf("with %u run%s an interval says almost nothing: take %d or "
+				     "more to tell cells apart",
+				     runs, ending(runs), TELLING_RUNS));
+	if (runs % period && (order == ORDER_ABBA || order == ORDER_BALANCED))
+		json_array_append_new(cautions,
+				      json_sprintf("the order is not balanced: %s is whole after "
+						   "%u runs or a multiple of it",
+						   order_name(order), period));
+	return cautions;
+}
+
+static void print_cautions(const struct plan *plan, FILE *to)
+{
+	json_t *cautions = plan_cautions(plan), *caution;
+	size_t index;
+
+	json_array_foreach(cautions, index, caution)
+		fprintf(to, "note: %s\n", json_string_value(caution));
+	json_decref(cautions);
+}
+
 static void print_order(const struct plan *plan, FILE *to)
 {
 	const struct experiment *experiment = plan->experiment;
-	unsigned period = order_period(experiment->order.kind, plan->cell_count);
 
 	fprintf(to, "order: %s", order_name(experiment->order.kind));
 	if (experiment->order.kind == ORDER_RANDOM)
@@ -140,9 +175,7 @@ static void print_order(const struct plan *plan, FILE *to)
 			json_string_value(json_object_get(experiment->json, "form")),
 			plan->form_reason);
 	fputc('\n', to);
-	if (experiment->runs % period &&
-	    (experiment->order.kind == ORDER_ABBA || experiment->order.kind == ORDER_BALANCED))
-		fprintf(to, "  balance is whole after %u runs or a multiple of it\n", period);
+	print_cautions(plan, to);
 }
 
 /* The reason, and all that it holds for. */
@@ -232,6 +265,7 @@ void plan_print_total(const struct plan *plan, FILE *to)
 		plan->sample_count, ending(plan->sample_count), plan->cell_count,
 		ending(plan->cell_count), runs, ending(runs),
 		plan_show_time(plan_estimate_s(plan), time));
+	print_cautions(plan, to);
 }
 
 void plan_print(const struct plan *plan, const json_t *kept, bool commands, FILE *to)

@@ -19,7 +19,10 @@ enum { PLAN_TIME_BYTES = 48 };
  */
 void plan_print(const struct plan *plan, const json_t *kept, bool commands, FILE *to);
 
-/* In a line, what a run of all of it does and how long that takes. */
+/* Why its figures will say less than they could. A new reference: texts. */
+json_t *plan_cautions(const struct plan *plan);
+
+/* In a line, what a run of all of it does and how long that takes; then its cautions. */
 void plan_print_total(const struct plan *plan, FILE *to);
 
 /* "20 s", "1 min 20 s" or "2 h 5 min"; returns `text`. */

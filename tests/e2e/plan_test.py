@@ -178,6 +178,19 @@ class Plan(unittest.TestCase):
             self.assertIn(f"\n{said} nothing was run\n", text)
             self.assertIn(f"order: rotate, {runs} run{'s' if runs > 1 else ''}, ", text)
 
+    def test_cautions(self):
+        """too few runs for an interval or for the order's balance are noted, in plan, dry run and JSON"""
+        folder = self.experiment()
+        few = "with {} an interval says almost nothing: take 3 or more to tell cells apart"
+        unbalanced = "the order is not balanced: abba is whole after 4 runs or a multiple of it"
+        for runs, order, notes in (("1", "rotate", [few.format("1 run")]), ("2", "abba", [few.format("2 runs"), unbalanced]),
+                                   ("3", "rotate", []), ("3", "abba", [unbalanced]), ("4", "abba", [])):
+            changes = ["--set", f"runs={runs}", "--set", f"order={order}"]
+            self.assertEqual(re.findall("^note: (.*)", self.plan(folder, *changes), re.M), notes)
+            warnings = json.loads(self.plan(folder, *changes, "--json"))["warnings"]
+            self.assertEqual([one for one in warnings if "runs" in one or "1 run " in one], notes)
+        self.assertNotIn("note: ", self.plan(folder, "--set", "depth=[1]"))
+
     def test_effective(self):
         """what plan.json has under effective makes the same plan"""
         changes = ["--set", "order=random(5)", "--set", "delivery=[\"coalesce\",\"immediate\"]",
@@ -284,6 +297,13 @@ class Plan(unittest.TestCase):
                                  ([self.folder / "none"], "No such file or directory"),
                                  ([], "DIR is missing")):
             self.assertIn(words, self.refused(*arguments))
+
+    def test_names_of_profiles(self):
+        """the help and the refusal of an unknown profile list all of them"""
+        names = "min-rtt, pooled, pool-saturation, pipelined-throughput, throughput, capacity or all"
+        self.assertIn(f"A,B: {names}\n", self.plan("--help"))
+        self.assertIn(f"unknown profile 'foo'; accepted: {names}\n", self.refused(self.experiment(), "--profile", "foo"))
+        self.assertIn("or plan experiments/profiles\n", self.refused(self.folder / "experiment", "--profile", "all"))
 
     def test_json(self):
         """--json prints plan.json with warnings and problems beside it"""
