@@ -22,6 +22,7 @@ struct plan_options {
 	const char *experiment;
 	struct experiment_changes changes;
 	const char *topology; /* a file of hwloc's; NULL: this host */
+	bool commands;
 	bool json;
 };
 
@@ -73,14 +74,16 @@ struct beside {
 static int print_json(const struct plan *plan, const struct beside *beside,
 		      const struct problems *problems)
 {
-	json_t *json = plan_to_json(plan);
+	json_t *json = plan_to_json(plan), *cautions = plan_cautions(plan);
 	int code;
 
 	json_object_set(json, "commits", beside->commits);
+	json_array_extend(beside->warnings, cautions);
 	json_object_set(json, "warnings", beside->warnings);
 	json_object_set_new(json, "problems", lines_of(problems));
 	code = json_dumpf(json, stdout, JSON_INDENT(1));
 	putchar('\n');
+	json_decref(cautions);
 	json_decref(json);
 	return code;
 }
@@ -110,7 +113,7 @@ static json_t *warnings_of(const struct plan_options *options)
 	return warnings;
 }
 
-static void print(const struct plan *plan, const struct beside *beside)
+static void print(const struct plan *plan, const struct beside *beside, bool commands)
 {
 	const char *variant;
 	size_t index;
@@ -118,9 +121,9 @@ static void print(const struct plan *plan, const struct beside *beside)
 
 	json_array_foreach(beside->warnings, index, value)
 		printf("warning: %s\n", json_string_value(value));
-	plan_print(plan, NULL, stdout);
 	json_object_foreach(beside->commits, variant, value) if (json_is_string(value))
 		printf("%s would be built from %s\n", variant, json_string_value(value));
+	plan_print(plan, NULL, commands, stdout);
 }
 
 /* What refuses a run is said last, on stderr. */
@@ -162,6 +165,7 @@ static int make_plan(const struct plan_options *options, const struct experiment
 	int code = read_topology(options, topology, problems);
 
 	ground_pretend(&ground, NULL, 0);
+	on.elsewhere = options->topology != NULL;
 	on.socket_folder = ground.folder;
 	on.run_id = ground.run_id;
 	on.port = options->topology ? PORT_ELSEWHERE : ground.port;
@@ -184,7 +188,7 @@ static int plan_experiment(const struct plan_options *options, const struct expe
 	beside.commits = commits_of(experiment, &problems);
 	beside.warnings = warnings_of(options);
 	if (!options->json)
-		print(plan, &beside);
+		print(plan, &beside, options->commands);
 	else if (print_json(plan, &beside, &problems) < 0)
 		problems_add(&problems, "the plan could not be written whole");
 	status = refuse(&problems);
@@ -224,6 +228,10 @@ int verb_plan(int argc, char **argv)
 		 .value = &options.topology,
 		 .about = "plan for the machine that this file of hwloc's describes (`lstopo "
 			  "FILE.xml` there), not for this one"},
+		{.name = "commands",
+		 .kind = &flag_switch,
+		 .value = &options.commands,
+		 .about = "print every sample's command lines, too"},
 		{.name = "json",
 		 .kind = &flag_switch,
 		 .value = &options.json,
@@ -231,8 +239,8 @@ int verb_plan(int argc, char **argv)
 	};
 	struct flags flags = {
 		.program = program,
-		.about = "Shows what `weir run DIR` would do: cells, CPUs, order, every command "
-			 "line, time, and what is\nomitted and why. Builds nothing, runs nothing, "
+		.about = "Shows what `weir run DIR` would do: cells, CPUs, order, time, what is "
+			 "omitted and why, and every\nsample. Builds nothing, runs nothing, "
 			 "takes nothing.\n"
 			 "Exit status: 0; 4 if a run would be refused, each reason on a line of "
 			 "stderr.",

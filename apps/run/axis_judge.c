@@ -1,5 +1,7 @@
 #include "apps/run/axis_judge.h"
 
+#include "dataplane/core/nearest.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -220,7 +222,8 @@ static void own_profile(const struct judge *judge, struct owners *owners,
 		    strcmp(owner->steps[0].key, "scenarios") != 0)
 			complain(judge, way, false,
 				 "the profile sets '%s', and so does \"%s\" %s; a profile's "
-				 "numbers are its own",
+				 "numbers are its own: take it out, or plan "
+				 "experiments/profiles",
 				 setting_name(id), owner->steps[0].key,
 				 complaint_place(judge, *owner, place));
 		owners->of[id] = way;
@@ -234,9 +237,11 @@ static void add_profile(const struct judge *judge, struct owners *owners, struct
 	const struct profile *profile = profile_find(name);
 	unsigned first = axis->count, count;
 	const char *const *names = profile_names(&count);
+	char ask[NEAREST_TEXT];
 
 	if (!profile && strcmp(name, "all") != 0) {
-		complain_unknown(judge, way, "profile", name, names, count);
+		complain(judge, way, false, "unknown profile '%.60s'; %saccepted: %s", name,
+			 nearest_ask(name, names, count, "", ask), profile_usage());
 		return;
 	}
 	for (unsigned i = 0; profile_at(i); i++) {

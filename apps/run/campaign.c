@@ -15,10 +15,8 @@ static void print_intent(const struct plan *plan, const struct program *programs
 {
 	const struct experiment *experiment = plan->experiment;
 	const char *variant, *unfit = builds_unfit(experiment, programs, &variant);
-	unsigned seconds = (unsigned)plan_estimate_s(plan);
 
-	printf("%s: %u samples (%u cells, %u runs), about %u min %02u s\n", experiment->name,
-	       plan->sample_count, plan->cell_count, experiment->runs, seconds / 60, seconds % 60);
+	plan_print_total(plan, stdout);
 	plan_print_omitted(plan, stdout);
 	if (plan->degraded)
 		printf("degraded: %s\n", plan->degraded);

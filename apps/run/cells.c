@@ -1,7 +1,9 @@
 #include "apps/run/cells.h"
 
+#include "apps/common/veth.h"
 #include "apps/run/fit.h"
 #include "apps/run/grid.h"
+#include "apps/run/kinds.h"
 #include "apps/run/profile.h"
 #include "stacks/registry.h"
 
@@ -154,12 +156,11 @@ static void complain(struct making *making, const struct plan_cell *cell,
 }
 
 /* Makes one cell, unless the host has not what its profile wants. */
-static void make_cell(struct making *making, struct grid_cell *from, struct problems *lacks)
+static void make_cell(struct making *making, struct grid_cell *from)
 {
 	struct plan *plan = making->plan;
 	struct plan_cell *cell = &plan->cells[plan->cell_count];
 	const struct program *programs = making->ground->programs;
-	struct problems *fatal = making->problems;
 	struct tp_error error;
 
 	*cell = (struct plan_cell){.cell = from->cell,
@@ -174,16 +175,19 @@ static void make_cell(struct making *making, struct grid_cell *from, struct prob
 	fit_words(cell);
 	from->cell = cell->cell;
 	if (grid_name(plan->experiment, from, cell->variant, &error) < 0 ||
-	    fit_cell(cell, making->ground, &error) < 0) {
+	    fit_cell(cell, making->ground, &error) < 0)
 		complain(making, cell, &error);
-		return;
-	}
-	making->problems = lacks;
-	if (fit_host(cell, making->ground, &error) < 0)
-		complain(making, cell, &error);
-	making->problems = fatal;
-	if (cell->pins.degraded)
-		plan->degraded = cell->pins.degraded;
+}
+
+/* What of this host those cells take that have their CPUs. */
+static void judge_host(struct making *making)
+{
+	struct tp_error error;
+
+	for (unsigned i = 0; i < making->plan->cell_count; i++)
+		if (making->plan->cells[i].pins.server.count &&
+		    fit_host(&making->plan->cells[i], making->ground, &error) < 0)
+			complain(making, &making->plan->cells[i], &error);
 }
 
 static void make_all(struct plan *plan, unsigned grid, const struct plan_ground *ground,
@@ -195,13 +199,17 @@ static void make_all(struct plan *plan, unsigned grid, const struct plan_ground 
 	for (unsigned i = 0; i < grid; i++) {
 		grid_at(plan->experiment, i, &cell);
 		if (!grid_is_excluded(plan->experiment, &cell))
-			make_cell(&making, &cell, lacks);
+			make_cell(&making, &cell);
 	}
 	if (plan->cell_count == 0)
 		problems_add(problems, "%s: this host has too little for every cell: %s",
 			     plan->experiment->path,
 			     json_string_value(
 				     json_object_get(json_array_get(plan->omitted, 0), "why")));
+	if (problems->count == 0)
+		kinds_settle(plan, ground);
+	making.problems = lacks;
+	judge_host(&making);
 }
 
 void cells_make(struct plan *plan, const struct plan_ground *ground, struct problems *problems,
@@ -228,8 +236,22 @@ void cells_make(struct plan *plan, const struct plan_ground *ground, struct prob
 		problems_add(problems, "no memory for %u cells", cells);
 }
 
-/* Asks this host once for each stack that a cell has on one of its sides. */
-void cells_check_hosts(const struct plan *plan, struct problems *problems)
+/* Tries once whether servers here may make pairs of interfaces, if one is to. */
+static void check_veth(const struct plan *plan, struct problems *problems)
+{
+	struct tp_error error;
+
+	for (unsigned i = 0; i < plan->cell_count; i++) {
+		if (plan->cells[i].link->kind != LINK_VETH)
+			continue;
+		if (veth_probe(&error) < 0)
+			problems_add(problems, "%s: %s", plan->cells[i].variant, error.text);
+		return;
+	}
+}
+
+void cells_check_hosts(const struct plan *plan, const struct plan_ground *ground,
+		       struct problems *problems)
 {
 	static const enum setting_id sides[] = {SETTING_STACK, SETTING_CLIENT_STACK};
 	unsigned stack_count;
@@ -249,4 +271,6 @@ void cells_check_hosts(const struct plan *plan, struct problems *problems)
 			problems_add(problems, "%s", error.text);
 		asked |= bit;
 	}
+	if (!ground->elsewhere)
+		check_veth(plan, problems);
 }

@@ -21,7 +21,11 @@ void cells_make(struct plan *plan, const struct plan_ground *ground, struct prob
  */
 void cells_find_same(const struct plan *plan, struct problems *problems);
 
-/* Asks this host once for each stack that a cell has on one of its sides. */
-void cells_check_hosts(const struct plan *plan, struct problems *problems);
+/*
+ * Asks this host once for each stack that a cell has on one of its sides, and whether it lets this
+ * process make pairs of interfaces, if a cell needs them.
+ */
+void cells_check_hosts(const struct plan *plan, const struct plan_ground *ground,
+		       struct problems *problems);
 
 #endif

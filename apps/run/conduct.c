@@ -333,7 +333,7 @@ static int show_plan(const struct course *course, const struct problems *lacks)
 {
 	json_t *kept = find_kept(course->conduct);
 
-	plan_print(course->plan, kept, stdout);
+	plan_print(course->plan, kept, false, stdout);
 	json_decref(kept);
 	return lacks->count ? conduct_refuse(course->conduct->program, lacks) : EXIT_PASS;
 }

@@ -1,6 +1,9 @@
 #include "apps/run/experiment_flags.h"
 
+#include "apps/run/profile.h"
+
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +46,15 @@ const struct flag_kind flag_variant = {
 	.repeats = true,
 	.parse = parse_variant,
 };
+
+const char *experiment_flags_profiles(void)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text), "these profiles in place of the experiment's, A,B: %s",
+		 profile_usage());
+	return text;
+}
 
 int experiment_flags_begin(struct experiment_changes *changes, char words[EXPERIMENT_FLAGS_WORDS],
 			   struct tp_error *error)

@@ -28,8 +28,11 @@ extern const struct flag_kind flag_variant;
 			  "the one of that name; as $VARIANTS does, \"NAME=COMMIT ...\""}, \
 	{                                                                                  \
 		.name = "profile", .kind = &flag_text, .value = &(changes)->profiles,      \
-		.about = "these profiles in place of the experiment's: A,B or all"         \
+		.about = experiment_flags_profiles()                                       \
 	}
+
+/* What --profile is, with the names that there are. */
+const char *experiment_flags_profiles(void);
 
 /*
  * Begins with what the environment's VARIANTS says, so that flags go before it; before the flags

@@ -38,13 +38,23 @@ bool experiment_is_plain_key(const char *key)
 	return is_one_of(key, plain_keys, PLAIN_KEYS);
 }
 
+const char *const *experiment_plain_keys(unsigned *count_out)
+{
+	*count_out = PLAIN_KEYS;
+	return plain_keys;
+}
+
+bool experiment_is_top_key(const char *key)
+{
+	return is_one_of(key, top_keys, TOP_KEYS);
+}
+
 static void judge_top_keys(const struct judge *judge)
 {
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(judge->experiment->json, key,
-			    value) if (!is_one_of(key, top_keys, TOP_KEYS))
+	json_object_foreach(judge->experiment->json, key, value) if (!experiment_is_top_key(key))
 		complain_unknown(judge, way_key(key), "key", key, top_keys, TOP_KEYS);
 }
 

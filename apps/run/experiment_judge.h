@@ -20,4 +20,10 @@ void experiment_judge(struct experiment *experiment, const struct experiment_cha
 /* Whether `key` stands at the top of the file and has one plain value. */
 bool experiment_is_plain_key(const char *key);
 
+/* All that do; `count_out` gets their number. */
+const char *const *experiment_plain_keys(unsigned *count_out);
+
+/* Whether `key` stands at the top of the file, with one plain value or not. */
+bool experiment_is_top_key(const char *key);
+
 #endif

@@ -297,6 +297,45 @@ static int find_sides(const struct plan_cell *cell, struct sides *sides, struct 
 	return code < 0 ? code : stack_find(of[SETTING_CLIENT_STACK].word, &sides->client, error);
 }
 
+/* Workers and CPUs of a cell whose processes are all here. 0, or negative errno with `error`. */
+static int choose_workers(struct plan_cell *cell, const struct sides *sides,
+			  const struct plan_ground *ground, const int *kind, bool even,
+			  struct tp_error *error)
+{
+	const struct setting_value *of = cell->cell.of;
+	const struct link *client = link_find(of[SETTING_CLIENT_STACK].word);
+	struct workers_bounds bounds = {cell->link->workers_max, client->workers_max, kind, even};
+	int code;
+
+	if (!kind)
+		cell->client_fills = setting_says(of[SETTING_CLIENT_WORKERS], "all");
+	code = workers_choose(&cell->cell, ground->topology, &bounds, &cell->pins, error);
+	return code < 0 ? code : judge_held(cell, sides, error);
+}
+
+/* How a cell's CPUs fall short, or "". */
+static const char *shortage_of(const struct plan_cell *cell)
+{
+	return cell->pins.degraded ? cell->pins.degraded : "";
+}
+
+bool fit_kind(struct plan_cell *cell, const struct plan_ground *ground, int kind, bool even)
+{
+	struct plan_cell moved = *cell;
+	struct tp_error ignored;
+	struct sides sides;
+
+	if (cell->client_fills)
+		moved.cell.of[SETTING_CLIENT_WORKERS] = (struct setting_value){.word = "all"};
+	if (find_sides(cell, &sides, &ignored) < 0 ||
+	    choose_workers(&moved, &sides, ground, &kind, even, &ignored) < 0 ||
+	    (moved.pins.degraded && strcmp(moved.pins.degraded, shortage_of(cell)) != 0))
+		return false;
+	cell->cell.of[SETTING_CLIENT_WORKERS] = moved.cell.of[SETTING_CLIENT_WORKERS];
+	cell->pins = moved.pins;
+	return true;
+}
+
 int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error)
 {
 	struct setting_value *of = cell->cell.of;
@@ -317,11 +356,7 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 	if (code == 0 && ground->hosts)
 		code = choose_far_workers(cell, ground, error);
 	else if (code == 0)
-		code = workers_choose(&cell->cell, ground->topology, cell->link->workers_max,
-				      link_find(of[SETTING_CLIENT_STACK].word)->workers_max,
-				      &cell->pins, error);
-	if (code == 0 && !ground->hosts)
-		code = judge_held(cell, &sides, error);
+		code = choose_workers(cell, &sides, ground, NULL, false, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);
 	if (code == 0)

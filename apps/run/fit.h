@@ -24,6 +24,13 @@ void fit_words(struct plan_cell *cell);
 int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp_error *error);
 
 /*
+ * Moves a completed cell to cores of this kind; a client of all that is left to it may get other
+ * numbers. `even` is as of struct pins_wish. False, with the cell as it was, if there is no room
+ * for it, or it would fall short otherwise than it does.
+ */
+bool fit_kind(struct plan_cell *cell, const struct plan_ground *ground, int kind, bool even);
+
+/*
  * Whether the host has what a completed cell takes and could be given: hugepages, descriptors. 0;
  * or negative errno with `error` filled.
  */

@@ -127,7 +127,7 @@ static int next_node(const struct topology *topology, int above)
 	return next;
 }
 
-static int next_kind(const struct topology *topology, int above)
+int pins_next_kind(const struct topology *topology, int above)
 {
 	int next = ANY;
 
@@ -152,7 +152,8 @@ static void draw(const struct topology *topology, const struct source *from, str
 	struct source source = *from;
 
 	cpus_out->count = 0;
-	for (int kind = next_kind(topology, ANY); kind != ANY; kind = next_kind(topology, kind))
+	for (int kind = pins_next_kind(topology, ANY); kind != ANY;
+	     kind = pins_next_kind(topology, kind))
 		for (int node = next_node(topology, ANY); node != ANY;
 		     node = next_node(topology, node)) {
 			source.kind = kind;
@@ -263,10 +264,12 @@ static bool place(const struct topology *topology, const struct pins_wish *wish,
 static bool try_kinds(const struct topology *topology, const struct pins_wish *wish,
 		      struct source source, struct pins *pins)
 {
-	source.kind = ANY;
+	source.kind = wish->kind ? *wish->kind : ANY;
+	if (wish->kind)
+		return !source.step.mixed && place(topology, wish, &source, pins);
 	if (source.step.mixed)
 		return place(topology, wish, &source, pins);
-	while ((source.kind = next_kind(topology, source.kind)) != ANY)
+	while ((source.kind = pins_next_kind(topology, source.kind)) != ANY)
 		if (place(topology, wish, &source, pins))
 			return true;
 	return false;
@@ -276,7 +279,7 @@ static bool try_kinds(const struct topology *topology, const struct pins_wish *w
 static bool try_step(const struct topology *topology, const struct pins_wish *wish,
 		     const struct step *step, struct pins *pins)
 {
-	for (unsigned way = 0; way < 4; way++) {
+	for (unsigned way = 0; way < (wish->even ? 2 : 4); way++) {
 		struct source source = {
 			.step = *step, .isolated_only = way % 2 == 0, .uneven = way >= 2};
 
@@ -313,19 +316,14 @@ static unsigned count_like(const struct topology *topology, const struct pins *p
 	return count;
 }
 
-/* Whether the pinned CPUs are of several kinds. */
-static bool is_mixed(const struct topology *topology, const struct pins *pins)
+uint64_t pins_kinds(const struct topology *topology, const struct pins *pins)
 {
-	int kind = ANY;
+	uint64_t kinds = 0;
 
-	for (unsigned i = 0; i < topology->cpus.count; i++) {
-		if (!is_pinned(topology, pins, i))
-			continue;
-		if (kind != ANY && topology->kind[i] != kind)
-			return true;
-		kind = topology->kind[i];
-	}
-	return false;
+	for (unsigned i = 0; i < topology->cpus.count; i++)
+		if (is_pinned(topology, pins, i))
+			kinds |= 1ull << (topology->kind[i] & 63);
+	return kinds;
 }
 
 static enum shortage judge_shortage(const struct topology *topology, const struct pins *pins)
@@ -372,14 +370,17 @@ void pins_list_nodes(const struct topology *topology, const struct cpus *cpus,
 static void complete(const struct topology *topology, const struct pins_wish *wish,
 		     struct pins *pins)
 {
+	uint64_t kinds;
+
 	pins_list_nodes(topology, &pins->server, &pins->server_nodes);
 	pins_list_nodes(topology, &pins->client, &pins->client_nodes);
 	pins->reserved.count = 0;
 	for (unsigned i = 0; i < topology->cpus.count; i++)
 		if (is_reserved(topology, i) && count_like(topology, pins, topology->core, i) == 0)
 			pins->reserved.cpu[pins->reserved.count++] = topology->cpus.cpu[i];
+	kinds = pins_kinds(topology, pins);
 	pins->degraded = texts[judge_locality(topology, wish, pins)][judge_shortage(topology, pins)]
-			      [is_mixed(topology, pins)];
+			      [(kinds & (kinds - 1)) != 0];
 }
 
 int pins_choose(const struct topology *topology, const struct pins_wish *wish,
@@ -434,7 +435,8 @@ unsigned pins_server_most(const struct topology *topology, bool across_nodes)
 {
 	unsigned most = 0;
 
-	for (int kind = next_kind(topology, ANY); kind != ANY; kind = next_kind(topology, kind)) {
+	for (int kind = pins_next_kind(topology, ANY); kind != ANY;
+	     kind = pins_next_kind(topology, kind)) {
 		unsigned count = server_most_of(topology, across_nodes, kind);
 
 		most = count > most ? count : most;

@@ -18,7 +18,9 @@ struct pins_wish {
 	unsigned server_workers; /* at least 1; one CPU each */
 	unsigned client_workers; /* 0: as many as there are CPUs left for the client */
 	bool across_nodes;	 /* server and client on different NUMA nodes, not on one */
-	bool alone; /* one role, called the server, has the machine for itself: no client */
+	bool alone;	 /* one role, called the server, has the machine for itself: no client */
+	const int *kind; /* all cores are of this kind; NULL: of any */
+	bool even;	 /* a client without a number has no fewer CPUs than its half */
 };
 
 struct pins {
@@ -41,6 +43,11 @@ void pins_reserve(const struct topology *topology, struct cpus *reserved_out);
 /* The NUMA nodes of these CPUs, each once. */
 void pins_list_nodes(const struct topology *topology, const struct cpus *cpus,
 		     struct cpus *nodes_out);
+/* The next slower kind of cores behind `above`; the fastest behind -1, and -1 behind the last. */
+int pins_next_kind(const struct topology *topology, int above);
+
+/* The kinds of the pinned cores: the bit (1 << kind) for each. */
+uint64_t pins_kinds(const struct topology *topology, const struct pins *pins);
 
 /* How many server workers there may be before pins fall short; 0 if they do with one. */
 unsigned pins_server_most(const struct topology *topology, bool across_nodes);

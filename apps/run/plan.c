@@ -173,7 +173,7 @@ static void fill(struct plan *plan, const struct plan_ground *ground, struct pro
 	if (problems->count)
 		return;
 	judge_twins(plan, problems);
-	cells_check_hosts(plan, lacks);
+	cells_check_hosts(plan, ground, lacks);
 	settle_form(plan);
 	settle_counts(plan);
 	judge_size(plan, problems);

@@ -23,7 +23,7 @@
 /* In an argument list in place of CPUs that are chosen once the hosts are asked. */
 #define PLAN_CPUS_LATER "chosen-there"
 
-enum { PLAN_ID_BYTES = 16 };
+enum { PLAN_ID_BYTES = 16, PLAN_DEGRADED_BYTES = 512 };
 
 struct plan_cell {
 	struct cell
@@ -34,6 +34,7 @@ struct plan_cell {
 	const char *scenario;	   /* its name; NULL if the experiment has no such axis */
 	const char *variant_level; /* likewise the variant's alone */
 	const struct link *link;
+	bool client_fills;	       /* the client has all CPUs that are left to it */
 	bool of_matrix;		       /* its workers are one of a profile's list of counts */
 	unsigned build;		       /* which of the experiment's */
 	const struct program *program; /* that serves; the ground's, NULL if that has none */
@@ -64,7 +65,8 @@ struct plan {
 	unsigned cell_count;
 	struct plan_sample *samples;
 	unsigned sample_count;
-	const char *degraded; /* static; NULL if every cell has the cores it should have */
+	const char *degraded; /* NULL if every cell has the cores it should have */
+	char degraded_text[PLAN_DEGRADED_BYTES]; /* what `degraded` may lie in */
 };
 
 /* What of the host the argument lists need. */
@@ -80,6 +82,7 @@ struct plan_ground {
 	 */
 	const struct program *programs;
 	const struct hosts *hosts; /* where server and clients run; NULL: all on this one */
+	bool elsewhere; /* the topology is another machine's, whose rights are not known */
 };
 
 /*

@@ -82,6 +82,12 @@ json_t *plan_to_json(const struct plan *plan)
 	return json;
 }
 
+/* Of the plural. */
+static const char *ending(unsigned count)
+{
+	return count == 1 ? "" : "s";
+}
+
 static void join_argv(const json_t *argv, FILE *to)
 {
 	size_t index;
@@ -120,16 +126,16 @@ static void print_side(const char *side, const struct cpus *cpus, const struct c
 		fprintf(to, "  %s on CPUs chosen there", side);
 		return;
 	}
-	fprintf(to, "  %s on CPU%s %s", side, cpus->count == 1 ? "" : "s", cpus_print(cpus, text));
+	fprintf(to, "  %s on CPU%s %s", side, ending(cpus->count), cpus_print(cpus, text));
 	if (nodes->count)
-		fprintf(to, " of node%s %s", nodes->count == 1 ? "" : "s", cpus_print(nodes, text));
+		fprintf(to, " of node%s %s", ending(nodes->count), cpus_print(nodes, text));
 }
 
 static void print_cells(const struct plan *plan, FILE *to)
 {
 	char text[CPUS_TEXT_BYTES];
 
-	fprintf(to, "%u cell%s:\n", plan->cell_count, plan->cell_count == 1 ? "" : "s");
+	fprintf(to, "%u cell%s:\n", plan->cell_count, ending(plan->cell_count));
 	for (unsigned i = 0; i < plan->cell_count; i++) {
 		const struct plan_cell *cell = &plan->cells[i];
 		const struct pins *pins = &cell->pins;
@@ -143,24 +149,57 @@ static void print_cells(const struct plan *plan, FILE *to)
 	}
 }
 
+/* Fewer runs than these leave the interval of a comparison so wide that it hardly ever decides. */
+enum { TELLING_RUNS = 3 };
+
+json_t *plan_cautions(const struct plan *plan)
+{
+	const struct experiment *experiment = plan->experiment;
+	enum order_kind order = experiment->order.kind;
+	unsigned period = order_period(order, plan->cell_count), runs = experiment->runs;
+	json_t *cautions = json_array();
+
+	if (plan->cell_count < 2)
+		return cautions;
+	if (runs < TELLING_RUNS)
+		json_array_append_new(
+			cautions,
+			json_sprintf("with %u run%s an interval says almost nothing: take %d or "
+				     "more to tell cells apart",
+				     runs, ending(runs), TELLING_RUNS));
+	if (runs % period && (order == ORDER_ABBA || order == ORDER_BALANCED))
+		json_array_append_new(cautions,
+				      json_sprintf("the order is not balanced: %s is whole after "
+						   "%u runs or a multiple of it",
+						   order_name(order), period));
+	return cautions;
+}
+
+static void print_cautions(const struct plan *plan, FILE *to)
+{
+	json_t *cautions = plan_cautions(plan), *caution;
+	size_t index;
+
+	json_array_foreach(cautions, index, caution)
+		fprintf(to, "note: %s\n", json_string_value(caution));
+	json_decref(cautions);
+}
+
 static void print_order(const struct plan *plan, FILE *to)
 {
 	const struct experiment *experiment = plan->experiment;
-	unsigned period = order_period(experiment->order.kind, plan->cell_count);
 
 	fprintf(to, "order: %s", order_name(experiment->order.kind));
 	if (experiment->order.kind == ORDER_RANDOM)
 		fprintf(to, "(%llu)", (unsigned long long)experiment->order.seed);
 	fprintf(to, ", %u run%s, a warm-up of %s and a window of %s each", experiment->runs,
-		experiment->runs == 1 ? "" : "s", experiment->warmup, experiment->duration);
+		ending(experiment->runs), experiment->warmup, experiment->duration);
 	if (plan->form_reason)
 		fprintf(to, " (the %s form: %s)",
 			json_string_value(json_object_get(experiment->json, "form")),
 			plan->form_reason);
 	fputc('\n', to);
-	if (experiment->runs % period &&
-	    (experiment->order.kind == ORDER_ABBA || experiment->order.kind == ORDER_BALANCED))
-		fprintf(to, "  balance is whole after %u runs or a multiple of it\n", period);
+	print_cautions(plan, to);
 }
 
 /* The reason, and all that it holds for. */
@@ -208,32 +247,56 @@ void plan_print_omitted(const struct plan *plan, FILE *to)
 	}
 }
 
-static void print_sample(const struct plan_sample *sample, FILE *to)
+static void print_sample(const struct plan_sample *sample, bool commands, FILE *to)
 {
-	fprintf(to, "%s run %u %s\n  server:", sample->id, sample->run, sample->cell->variant);
+	fprintf(to, "%s run %u %s\n", sample->id, sample->run, sample->cell->variant);
+	if (!commands)
+		return;
+	fprintf(to, "  server:");
 	join_argv(sample->server_argv, to);
 	fprintf(to, "  client:");
 	join_argv(sample->client_argv, to);
 }
 
-/* How many were printed. */
-static unsigned print_samples(const struct plan *plan, const json_t *kept, FILE *to)
+static unsigned count_samples(const struct plan *plan, const json_t *kept)
 {
 	unsigned count = 0;
 
-	for (unsigned i = 0; i < plan->sample_count; i++) {
-		if (json_object_get(kept, plan->samples[i].id))
-			continue;
-		print_sample(&plan->samples[i], to);
-		count++;
-	}
+	for (unsigned i = 0; i < plan->sample_count; i++)
+		count += !json_object_get(kept, plan->samples[i].id);
 	return count;
 }
 
-void plan_print(const struct plan *plan, const json_t *kept, FILE *to)
+const char *plan_show_time(double seconds, char text[PLAN_TIME_BYTES])
+{
+	unsigned long whole = (unsigned long)(seconds + 0.5);
+
+	if (whole < 60)
+		snprintf(text, PLAN_TIME_BYTES, "%lu s", whole);
+	else if (whole < 3600)
+		snprintf(text, PLAN_TIME_BYTES, "%lu min %lu s", whole / 60, whole % 60);
+	else
+		snprintf(text, PLAN_TIME_BYTES, "%lu h %lu min", whole / 3600, whole / 60 % 60);
+	return text;
+}
+
+void plan_print_total(const struct plan *plan, FILE *to)
+{
+	unsigned runs = plan->experiment->runs;
+	char time[PLAN_TIME_BYTES];
+
+	fprintf(to, "%s: %u sample%s (%u cell%s, %u run%s), about %s\n", plan->experiment->name,
+		plan->sample_count, ending(plan->sample_count), plan->cell_count,
+		ending(plan->cell_count), runs, ending(runs),
+		plan_show_time(plan_estimate_s(plan), time));
+	print_cautions(plan, to);
+}
+
+void plan_print(const struct plan *plan, const json_t *kept, bool commands, FILE *to)
 {
 	const struct experiment *experiment = plan->experiment;
-	unsigned count;
+	unsigned count = count_samples(plan, kept);
+	char time[PLAN_TIME_BYTES];
 
 	fprintf(to, "%s%s%s\n", experiment->name, experiment->question[0] ? ": " : "",
 		experiment->question);
@@ -245,7 +308,9 @@ void plan_print(const struct plan *plan, const json_t *kept, FILE *to)
 		fprintf(to, "degraded: %s\n", plan->degraded);
 	if (plan_waits_for_hosts(plan))
 		fprintf(to, "\"chosen there\": %s\n", chosen_there);
-	count = print_samples(plan, kept, to);
-	fprintf(to, "%u samples, about %.0f s; nothing was run\n", count,
-		plan_estimate_s(plan) * count / plan->sample_count);
+	fprintf(to, "%u sample%s, about %s; nothing was run\n", count, ending(count),
+		plan_show_time(plan_estimate_s(plan) * count / plan->sample_count, time));
+	for (unsigned i = 0; i < plan->sample_count; i++)
+		if (!json_object_get(kept, plan->samples[i].id))
+			print_sample(&plan->samples[i], commands, to);
 }

@@ -65,6 +65,22 @@ const char *const *profile_names(unsigned *count_out)
 	return names;
 }
 
+const char *profile_usage(void)
+{
+	static char text[160];
+	unsigned count;
+	const char *const *names = profile_names(&count);
+	size_t used = 0;
+
+	for (unsigned i = 0; i < count; i++)
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s",
+					 i == 0		 ? ""
+					 : i + 1 < count ? ", "
+							 : " or ",
+					 names[i]);
+	return text;
+}
+
 const struct profile *profile_at(unsigned index)
 {
 	return index < PROFILE_COUNT ? &profiles[index] : NULL;

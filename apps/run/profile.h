@@ -46,6 +46,9 @@ const struct profile *profile_find(const char *name);
 /* Profiles and their other names and "all", for messages. */
 const char *const *profile_names(unsigned *count_out);
 
+/* The same in words: "min-rtt, ... or all". */
+const char *profile_usage(void);
+
 /* In the order of "all"; NULL behind the last. */
 const struct profile *profile_at(unsigned index);
 

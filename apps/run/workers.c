@@ -28,19 +28,22 @@ static void set_number(struct setting_value *value, unsigned number)
 	*value = (struct setting_value){.number = number};
 }
 
-int workers_choose(struct cell *cell, const struct topology *topology, unsigned server_max,
-		   unsigned client_max, struct pins *pins_out, struct tp_error *error)
+int workers_choose(struct cell *cell, const struct topology *topology,
+		   const struct workers_bounds *bounds, struct pins *pins_out,
+		   struct tp_error *error)
 {
 	struct setting_value *server = &cell->of[SETTING_WORKERS];
 	struct setting_value *client = &cell->of[SETTING_CLIENT_WORKERS];
 	unsigned connections = cell->of[SETTING_CONNECTIONS].number, most;
 	struct pins_wish wish = {.across_nodes =
-					 setting_says(cell->of[SETTING_PLACEMENT], "across-nodes")};
+					 setting_says(cell->of[SETTING_PLACEMENT], "across-nodes"),
+				 .kind = bounds->kind,
+				 .even = bounds->even};
 	int code;
 
 	if (setting_says(*server, "all"))
 		set_number(server, cap(workers_server_most(topology, wish.across_nodes),
-				       connections, server_max));
+				       connections, bounds->server_max));
 	if (setting_says(*client, "same"))
 		*client = *server;
 	wish.server_workers = server->number;
@@ -48,7 +51,7 @@ int workers_choose(struct cell *cell, const struct topology *topology, unsigned 
 	code = pins_choose(topology, &wish, pins_out, error);
 	if (code < 0 || !setting_says(*client, "all"))
 		return code;
-	most = cap(pins_out->client.count, connections, client_max);
+	most = cap(pins_out->client.count, connections, bounds->client_max);
 	set_number(client, most);
 	wish.client_workers = most;
 	return most == pins_out->client.count ? 0 : pins_choose(topology, &wish, pins_out, error);

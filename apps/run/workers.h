@@ -17,12 +17,21 @@
  */
 unsigned workers_server_most(const struct topology *topology, bool across_nodes);
 
+/* What workers may be chosen among. */
+struct workers_bounds {
+	unsigned server_max; /* as the link allows; 0: any number */
+	unsigned client_max;
+	const int *kind; /* of cores; NULL: any */
+	bool even;	 /* as of struct pins_wish */
+};
+
 /*
  * Replaces words by numbers and chooses the CPUs. No side gets more workers than it has
- * connections, or than its link allows (`server_max`, `client_max`; 0: any number), unless the
- * experiment says so in a number. 0; or -ENOSPC with `error` filled.
+ * connections, or than its link allows, unless the experiment says so in a number. 0; or -ENOSPC
+ * with `error` filled.
  */
-int workers_choose(struct cell *cell, const struct topology *topology, unsigned server_max,
-		   unsigned client_max, struct pins *pins_out, struct tp_error *error);
+int workers_choose(struct cell *cell, const struct topology *topology,
+		   const struct workers_bounds *bounds, struct pins *pins_out,
+		   struct tp_error *error);
 
 #endif

@@ -177,8 +177,8 @@ def dry_run(bench):
         raise Skip("server and client need a CPU each")
     assert outcome.returncode == 0, outcome.stderr
     # 2 stacks, 2 numbers of connections, 3 depths, 2 variants, 2 runs
-    assert "48 samples" in outcome.stdout, outcome.stdout.splitlines()[-1]
-    assert outcome.stdout.count(" --bare --request-bytes 256") == 24
+    assert "48 samples" in outcome.stdout, outcome.stdout
+    assert len(re.findall(r"^s\d{4} run \d .*bare-on", outcome.stdout, re.M)) == 24, outcome.stdout
     assert os.listdir(bench.folder) == []
 
 

@@ -101,6 +101,30 @@ class Plan(unittest.TestCase):
                     if sample["cell"]["placement"] == "across-nodes":
                         self.assertFalse(set(sample["server_nodes"]) & set(sample["client_nodes"]))
 
+    def on_hybrid(self, factors, fixed=None):
+        """The plan on a machine with 4 fast cores and 8 slow ones, and which kind each cell is on."""
+        changes = {"fixed": {"stack": "epoll@loopback", "connections": 64, **(fixed or {})}, "factors": factors}
+        name = f"hybrid-{len(os.listdir(self.folder))}"
+        plan = json.loads(self.plan(self.experiment(changes, name), "--topology", MACHINES / "hybrid.xml", "--json"))
+        kinds = {sample["variant"]: {cpu < 8 for cpu in sample["server_cpus"] + sample["client_cpus"]}
+                 for sample in plan["samples"]}
+        return plan, kinds
+
+    def test_one_kind_of_cores(self):
+        """all cells are on one kind of cores, the fastest with room for each; where none has, the plan says so"""
+        plan, kinds = self.on_hybrid({"workers": [1, 2, 4]})
+        self.assertEqual(kinds, {"w1": {False}, "w2": {False}, "w4": {False}})
+        self.assertFalse(plan["degraded"])
+        plan, kinds = self.on_hybrid({"workers": [1, 2]}, {"client_workers": 1})
+        self.assertEqual(kinds, {"w1": {True}, "w2": {True}})
+        plan, kinds = self.on_hybrid({"workers": [1, 2]}, {"client_workers": "all"})
+        self.assertEqual(kinds, {"w1": {False}, "w2": {False}})
+        self.assertEqual([sample["cell"]["client_workers"] for sample in plan["samples"]], [4, 4])
+        plan, kinds = self.on_hybrid({"workers": [1, 2, 6]})
+        self.assertEqual(kinds, {"w1": {True}, "w2": {False}, "w6": {True, False}})
+        self.assertEqual(plan["degraded_reason"], "no core is left for the operating system; the cores are of different "
+                         "kinds; cells are on different kinds of cores: w1 | w2 | w6")
+
     def test_windows(self):
         """a plan that is degraded has short windows, another one those of the profiles"""
         small = json.loads(profiles_of("two-cpus", "--json").stdout)
@@ -148,6 +172,35 @@ class Plan(unittest.TestCase):
         two_servers = estimate("two-servers", delivery=["immediate", "coalesce"])
         self.assertLess(alone, one_server)
         self.assertLess(one_server, two_servers)
+    def test_what_is_printed(self):
+        """the plan comes first and then a line for each sample; command lines are printed where they are asked for"""
+        folder = self.experiment()
+        lines = self.plan(folder).splitlines()
+        lines = lines[lines.index("2 cells:"):]
+        self.assertRegex("\n".join(lines[-3:]), r"^2 samples, about 13 s; nothing was run\ns0001 run 1 d1\ns0002 run 1 d8$")
+        self.assertFalse([line for line in lines if line.startswith("  server:")])
+        more = self.plan(folder, "--commands").splitlines()
+        self.assertEqual([line for line in more if re.match("  server:|  client:", line)], more[-5:-3] + more[-2:])
+        self.assertEqual([line for line in more if not re.match("  server:|  client:|warning: ", line)][-len(lines):], lines)
+        self.assertIn("serve", more[-2])
+        for duration, runs, said in (("3s", 1, "1 sample, about 5 s;"), ("60s", 1, "1 sample, about 1 min 2 s;"),
+                                     ("60m", 2, "2 samples, about 2 h 0 min;")):
+            text = self.plan(folder, "--set", "depth=[1]", "--set", f"duration={duration}", "--set", f"runs={runs}")
+            self.assertIn(f"\n{said} nothing was run\n", text)
+            self.assertIn(f"order: rotate, {runs} run{'s' if runs > 1 else ''}, ", text)
+
+    def test_cautions(self):
+        """too few runs for an interval or for the order's balance are noted, in plan, dry run and JSON"""
+        folder = self.experiment()
+        few = "with {} an interval says almost nothing: take 3 or more to tell cells apart"
+        unbalanced = "the order is not balanced: abba is whole after 4 runs or a multiple of it"
+        for runs, order, notes in (("1", "rotate", [few.format("1 run")]), ("2", "abba", [few.format("2 runs"), unbalanced]),
+                                   ("3", "rotate", []), ("3", "abba", [unbalanced]), ("4", "abba", [])):
+            changes = ["--set", f"runs={runs}", "--set", f"order={order}"]
+            self.assertEqual(re.findall("^note: (.*)", self.plan(folder, *changes), re.M), notes)
+            warnings = json.loads(self.plan(folder, *changes, "--json"))["warnings"]
+            self.assertEqual([one for one in warnings if "runs" in one or "1 run " in one], notes)
+        self.assertNotIn("note: ", self.plan(folder, "--set", "depth=[1]"))
 
     def test_effective(self):
         """what plan.json has under effective makes the same plan"""
@@ -217,6 +270,24 @@ class Plan(unittest.TestCase):
         self.assertIn("2 samples, about", outcome.stdout)
         self.assertIn("0 MiB of the 128 MiB that server and client need are free", outcome.stderr)
 
+    def test_veth_without_root(self):
+        """without the right to make interfaces @veth is refused before anything runs; another machine may have it"""
+        shared = os.access(WEIR, os.X_OK) and os.geteuid() == 0
+        folder = self.experiment({"fixed": {"stack": "epoll@veth"}})
+        self.folder.chmod(0o755)
+        if shared:
+            options = {"user": 65534, "group": 65534, "extra_groups": []}
+        elif os.geteuid() != 0:
+            options = {}
+        else:
+            self.skipTest("needs a program that others may start")
+        outcome = weir("plan", folder, **options)
+        self.assertEqual(outcome.returncode, 4, outcome.stderr)
+        self.assertIn("weir plan: 1 problem would refuse a run\nd1: a veth pair", outcome.stderr)
+        self.assertIn("2 samples, about", outcome.stdout)
+        elsewhere = weir("plan", folder, "--topology", MACHINES / "hybrid.xml", **options)
+        self.assertEqual(elsewhere.returncode, 0, elsewhere.stderr)
+
     def test_paths(self):
         """blanks, signs of the shell and line ends in a path are a path's"""
         outside = self.folder / "made"
@@ -237,6 +308,13 @@ class Plan(unittest.TestCase):
                                  ([self.folder / "none"], "No such file or directory"),
                                  ([], "DIR is missing")):
             self.assertIn(words, self.refused(*arguments))
+
+    def test_names_of_profiles(self):
+        """the help and the refusal of an unknown profile list all of them"""
+        names = "min-rtt, pooled, pool-saturation, pipelined-throughput, throughput, capacity or all"
+        self.assertIn(f"A,B: {names}\n", self.plan("--help"))
+        self.assertIn(f"unknown profile 'foo'; accepted: {names}\n", self.refused(self.experiment(), "--profile", "foo"))
+        self.assertIn("or plan experiments/profiles\n", self.refused(self.folder / "experiment", "--profile", "all"))
 
     def test_json(self):
         """--json prints plan.json with warnings and problems beside it"""

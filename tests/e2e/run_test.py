@@ -146,8 +146,8 @@ def too_few_descriptors(bench):
 def dry_run(bench):
     outcome = bench.run(bench.experiment(), "--dry-run", "--set", "depth=7", "--set", "duration=2s")
     assert outcome.returncode == 0, outcome.stderr
-    assert outcome.stdout.count("--depth 7 ") == 2, outcome.stdout
-    assert outcome.stdout.count("--duration 2s ") == 2, outcome.stdout
+    assert re.findall(r"^s0.*", outcome.stdout, re.M) == ["s0001 run 1 immediate.d7", "s0002 run 1 coalesce.d7"], outcome.stdout
+    assert "and a window of 2s each\n" in outcome.stdout, outcome.stdout
     assert bench.made() == [] and not os.path.exists(bench.lock)
 
 
@@ -198,8 +198,6 @@ def listed_levels(bench):
                         "--set", 'request_bytes=["1KiB", 16]',
                         "--set", 'stack=["epoll@loopback","epoll@unix"]')
     assert outcome.returncode == 0, outcome.stderr
-    assert outcome.stdout.count("--request-bytes 1024 ") == 2, outcome.stdout
-    assert outcome.stdout.count(" --listen unix:/tmp/weir-run-RUN-ID/s0") == 2, outcome.stdout
     assert " coalesce.d4.q1024.epoll@unix\n" in outcome.stdout, outcome.stdout
 
 

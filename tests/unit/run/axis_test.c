@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PROFILES \
+	"min-rtt, pooled, pool-saturation, pipelined-throughput, throughput, capacity or all"
+
 static char path[64];
 
 static struct experiment *read_changed(const char *text, const struct experiment_changes *changes,
@@ -121,7 +124,7 @@ static const struct {
 	 "3:28: 'wait' is set here and in \"scenarios\" in line 2; it may stand in one\n"},
 	{HEAD FIXED ",\n\"factors\": {\"connections\": [1]},\n\"profiles\": [\"min-rtt\"]}",
 	 "4:14: the profile sets 'connections', and so does \"factors\" in line 3; a profile's "
-	 "numbers are its own\n"},
+	 "numbers are its own: take it out, or plan experiments/profiles\n"},
 	{HEAD FIXED ", \"order\": \"random(7)\",\n\"seed\": 8}",
 	 "3:9: 'seed' is 8, but 'order' says 7; give one of them\n"},
 	/* Plain and TLS are not compared. */
@@ -164,7 +167,7 @@ static const struct {
 	 "2:96: 'depth' never has this level, so this excludes nothing\n"},
 	/* Profiles. */
 	{HEAD FIXED ", \"profiles\": [\"min-rt\"]}",
-	 "2:52: unknown profile 'min-rt'; did you mean 'min-rtt'?\n"},
+	 "2:52: unknown profile 'min-rt'; did you mean 'min-rtt'? accepted: " PROFILES "\n"},
 	{HEAD FIXED ", \"profiles\": [7]}", "2:52: 'profiles' is 7; accepted: a profile's name\n"},
 	{HEAD FIXED ", \"profiles\": []}",
 	 "2:51: 'profiles' is []; accepted: a list of profiles, like [\"min-rtt\"]\n"},
@@ -238,12 +241,13 @@ static void profiles_of_the_command_line_replace(void)
 	CU_ASSERT_EQUAL(experiment->form, EXPERIMENT_FORM_AUTO);
 	experiment_free(experiment);
 	expect_problems(text, &wrong,
-			"--profile min-rtt,x,: unknown profile 'x'\n"
-			"--profile min-rtt,x,: unknown profile ''\n");
+			"--profile min-rtt,x,: unknown profile 'x'; accepted: " PROFILES "\n"
+			"--profile min-rtt,x,: unknown profile ''; accepted: " PROFILES "\n");
 	expect_problems(
 		text, &both,
 		"--profile pooled: the profile sets 'depth', and so does \"fixed\" by --set "
-		"depth=4; a profile's numbers are its own\n");
+		"depth=4; a profile's numbers are its own: take it out, or plan "
+		"experiments/profiles\n");
 }
 
 static void an_override_does_not_take_from_a_scenario(void)

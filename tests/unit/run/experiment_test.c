@@ -281,6 +281,42 @@ static void overrides_go_where_they_belong(void)
 		"accepted\n");
 }
 
+static void what_cannot_be_set_is_said(void)
+{
+	static const char text[] = HEAD FIXED ", \"factors\": {\"depth\": [1, 8]}}";
+	static const char *const keys[] = {"name=foo",	   "excludes=[]",  "variants={}",
+					   "profiles=all", "run=3",	   "durations=1s",
+					   "galaxy=1",	   "delivery=none"};
+	static const char *const lists[] = {"depth=1,8", "delivery=[coalesce, immediate]",
+					    "stack=epoll@loopback,uring@loopback"};
+	static const char *const words[] = {"stack=epoll@loopback,nodelay=off", "depth=[8]"};
+	struct problems problems;
+	struct experiment *experiment = read_text(text, words, 2, &problems);
+
+	CU_ASSERT_FATAL(experiment != NULL);
+	experiment_free(experiment);
+	expect_problems(
+		text, keys, 8,
+		"--set name=foo: 'name' cannot be set from here: write it in the file\n"
+		"--set excludes=[]: 'excludes' cannot be set from here: write it in the "
+		"file\n"
+		"--set variants={}: 'variants' cannot be set from here; give --variant "
+		"NAME=COMMIT\n"
+		"--set profiles=all: 'profiles' cannot be set from here; give --profile "
+		"A,B\n"
+		"--set run=3: unknown key 'run'; did you mean 'runs'?\n"
+		"--set durations=1s: unknown key 'durations'; did you mean 'duration'?\n"
+		"--set galaxy=1: unknown key 'galaxy'\n"
+		"--set delivery=none: 'delivery' is \"none\"; accepted: immediate, coalesce "
+		"or flush-at:N (N from 1 to 32KiB, like 2048 or 2KiB)\n");
+	expect_problems(text, lists, 3,
+			"--set depth=1,8: a list is JSON, with quotes: 'depth=[1,8]'\n"
+			"--set delivery=[coalesce, immediate]: a list is JSON, with quotes: "
+			"'delivery=[\"coalesce\",\"immediate\"]'\n"
+			"--set stack=epoll@loopback,uring@loopback: a list is JSON, with quotes: "
+			"'stack=[\"epoll@loopback\",\"uring@loopback\"]'\n");
+}
+
 static void a_device_that_is_left_out_is_written(void)
 {
 	static const char text[] =
@@ -391,6 +427,8 @@ static const struct suite_test tests[] = {
 	{"a description can be composed by a program, and is judged the same", composes_from_text},
 	{"an override replaces a factor, a plain key or a fixed value",
 	 overrides_go_where_they_belong},
+	{"what --set cannot set, and a list that is not JSON, is refused with what to write",
+	 what_cannot_be_set_is_said},
 	{"an override that is a list makes a factor of these levels", a_list_makes_a_factor},
 	{"a size may be written with its unit and is kept as a number", sizes_may_have_units},
 };

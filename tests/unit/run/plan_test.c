@@ -250,7 +250,8 @@ static void what_is_excluded_does_not_count(void)
 	expect_refusal(MANY(""), "1200 cells in 9 runs are more than 9999 samples");
 }
 
-static const struct plan_ground on_veth = {&two_cores, "/tmp/ground", 20000, 0, "77"};
+static const struct plan_ground on_veth = {&two_cores, "/tmp/ground", 20000,
+					   0,	       "77",	      .elsewhere = true};
 
 /* Expects that the sample's argument lists hold these words in a row. */
 static void expect_words(const json_t *argv, const char *words)
