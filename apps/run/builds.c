@@ -11,9 +11,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <time.h>
 
-enum { VERSION_BYTES = 256 };
+enum {
+	VERSION_BYTES = 256,
+	ROOM_BYTES_MIN = 64 * 1024, /* with less, nothing more can be built */
+};
 
 /* What all builds of one call share. */
 struct workshop {
@@ -215,6 +219,17 @@ static void add_facts(const struct workshop *workshop, const struct job *job, js
 	set_time(facts, "built_at");
 }
 
+/* Not all that fails for want of room says so: git speaks of files that it could not write. */
+static int explain_room(const struct workshop *workshop, int code, struct tp_error *error)
+{
+	struct statvfs about;
+
+	if (code == -EINTR || statvfs(workshop->cache, &about) < 0 ||
+	    (uint64_t)about.f_bavail * about.f_frsize >= ROOM_BYTES_MIN)
+		return code;
+	return tp_fail(error, -ENOSPC, "no room is left in %.300s", workshop->cache);
+}
+
 /* Checks out, builds and stores, in an entry that is ours. */
 static int build(const struct workshop *workshop, const struct job *job,
 		 const struct build_entry *entry, struct program *program_out,
@@ -231,13 +246,13 @@ static int build(const struct workshop *workshop, const struct job *job,
 	if (code == 0)
 		code = build_compile_run(&compile, workshop->interrupt, error);
 	if (code < 0)
-		return code;
+		return explain_room(workshop, code, error);
 	facts = build_compile_facts(&compile);
 	add_facts(workshop, job, facts);
 	snprintf(built, sizeof(built), "%s/apps/weir", entry->build);
 	code = build_entry_store(entry, built, facts, program_out, error);
 	json_decref(facts);
-	return code;
+	return code < 0 ? explain_room(workshop, code, error) : 0;
 }
 
 /* Takes the program from the cache, or builds it. */
