@@ -9,7 +9,7 @@
 #include "apps/provenance/host.h"
 #include "apps/provenance/sha256.h"
 #include "apps/provenance/topology_wire.h"
-#include "apps/run/lock.h"
+#include "apps/run/store/lock.h"
 #include "apps/run/others.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "apps/common/spawn.h"
 #include "apps/common/tree.h"
-#include "apps/run/environment.h"
+#include "apps/run/plan/environment.h"
 
 #include <errno.h>
 #include <signal.h>

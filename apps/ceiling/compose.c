@@ -1,7 +1,7 @@
 #include "apps/ceiling/compose.h"
 
-#include "apps/run/experiment.h"
-#include "apps/run/link.h"
+#include "apps/run/experiment/experiment.h"
+#include "apps/run/experiment/link.h"
 #include "dataplane/core/units.h"
 #include "stacks/registry.h"
 

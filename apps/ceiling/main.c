@@ -5,7 +5,7 @@
 #include "apps/common/pipeline_flags.h"
 #include "apps/common/stack.h"
 #include "apps/run/conduct.h"
-#include "apps/run/link.h"
+#include "apps/run/experiment/link.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 

@@ -1,7 +1,7 @@
 #include "apps/ceiling/table.h"
 
 #include "apps/common/stack.h"
-#include "apps/run/summary.h"
+#include "apps/run/result/summary.h"
 
 #include <math.h>
 #include <string.h>

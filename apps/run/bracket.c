@@ -4,7 +4,7 @@
 #include "apps/provenance/drift.h"
 #include "apps/provenance/host.h"
 #include "apps/run/autogroup.h"
-#include "apps/run/parity.h"
+#include "apps/run/result/parity.h"
 
 #include <errno.h>
 #include <stdio.h>

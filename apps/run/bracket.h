@@ -9,9 +9,9 @@
 #ifndef WEIR_RUN_BRACKET_H
 #define WEIR_RUN_BRACKET_H
 
-#include "apps/run/directory.h"
-#include "apps/run/interrupt.h"
-#include "apps/run/plan.h"
+#include "apps/run/store/directory.h"
+#include "apps/run/sample/interrupt.h"
+#include "apps/run/plan/plan.h"
 
 struct bracket {
 	const struct plan *plan;

@@ -1,11 +1,11 @@
 #include "apps/run/campaign.h"
 
-#include "apps/run/attempts.h"
+#include "apps/run/store/attempts.h"
 #include "apps/run/bracket.h"
-#include "apps/run/builds.h"
-#include "apps/run/plan_show.h"
-#include "apps/run/sample.h"
-#include "apps/run/summary.h"
+#include "apps/run/builds/builds.h"
+#include "apps/run/plan/plan_show.h"
+#include "apps/run/sample/sample.h"
+#include "apps/run/result/summary.h"
 
 #include <errno.h>
 #include <stdio.h>

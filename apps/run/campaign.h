@@ -6,10 +6,10 @@
 #ifndef WEIR_RUN_CAMPAIGN_H
 #define WEIR_RUN_CAMPAIGN_H
 
-#include "apps/run/directory.h"
-#include "apps/run/interrupt.h"
-#include "apps/run/origin.h"
-#include "apps/run/plan.h"
+#include "apps/run/store/directory.h"
+#include "apps/run/sample/interrupt.h"
+#include "apps/run/store/origin.h"
+#include "apps/run/plan/plan.h"
 
 struct campaign {
 	const char *program; /* "weir run", for messages */

@@ -10,7 +10,7 @@
 #ifndef WEIR_RUN_OTHERS_H
 #define WEIR_RUN_OTHERS_H
 
-#include "apps/run/interrupt.h"
+#include "apps/run/sample/interrupt.h"
 #include "dataplane/core/program.h"
 
 #include <jansson.h>

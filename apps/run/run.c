@@ -1,8 +1,8 @@
 #include "apps/common/exit.h"
 #include "apps/common/flags.h"
 #include "apps/run/conduct.h"
-#include "apps/run/experiment_flags.h"
-#include "apps/run/origin.h"
+#include "apps/run/experiment/experiment_flags.h"
+#include "apps/run/store/origin.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 

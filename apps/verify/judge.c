@@ -1,11 +1,11 @@
 #include "apps/verify/judge.h"
 
 #include "apps/common/json.h"
-#include "apps/run/attempts.h"
-#include "apps/run/manifest.h"
-#include "apps/run/plan.h"
-#include "apps/run/result.h"
-#include "apps/run/summary.h"
+#include "apps/run/store/attempts.h"
+#include "apps/run/store/manifest.h"
+#include "apps/run/plan/plan.h"
+#include "apps/run/result/result.h"
+#include "apps/run/result/summary.h"
 
 #include <errno.h>
 #include <limits.h>

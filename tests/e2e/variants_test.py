@@ -5,7 +5,7 @@ usage: variants_test.py WEIR [SUBSTRING...]
 
 Building weir takes the better part of a minute, so all tests share one clone, whose files are not all committed, and
 one cache of programs. How builds fail and what they leave is tested on a repository of a few lines, by
-tests/unit/run/builds_test.c.
+tests/unit/run/builds/builds_test.c.
 """
 
 import csv

@@ -1,5 +1,5 @@
 #include "apps/ceiling/compose.h"
-#include "apps/run/experiment.h"
+#include "apps/run/experiment/experiment.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>

@@ -1,0 +1,132 @@
+#include "apps/run/plan/argv.h"
+
+#include "dataplane/core/limits.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+__attribute__((format(printf, 2, 3))) static void add_text(json_t *argv, const char *format, ...)
+{
+	char text[PATH_MAX];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	json_array_append_new(argv, json_string(text));
+}
+
+static void add_flag(json_t *argv, const char *flag, const char *value)
+{
+	add_text(argv, "--%s", flag);
+	add_text(argv, "%s", value);
+}
+
+static void add_setting(json_t *argv, const char *flag, const struct cell *cell, enum setting_id id)
+{
+	add_text(argv, "--%s", flag);
+	if (setting_kind(id) == SETTING_IS_WORD)
+		add_text(argv, "%s", cell->of[id].word);
+	else
+		add_text(argv, "%u", cell->of[id].number);
+}
+
+/* One side of a sample: which program, how it runs and waits, and where it is. */
+struct side {
+	const char *verb;
+	enum setting_id stack;
+	enum setting_id wait;
+	enum setting_id workers;
+	const char *address; /* NULL if it needs none */
+	const struct cpus *cpus;
+};
+
+static struct link_place place_of(const struct plan_sample *sample,
+				  const struct plan_ground *ground)
+{
+	return (struct link_place){.socket_folder = ground->socket_folder,
+				   .run_id = ground->run_id,
+				   .sample_id = sample->id,
+				   .port = ground->port,
+				   .network_ip =
+					   ground->hosts ? hosts_address(ground->hosts) : NULL};
+}
+
+/* What both sides are told in the same words: where and how they run, and what is answered. */
+static json_t *begin_argv(const struct side *side, const struct plan_sample *sample,
+			  const struct plan_ground *ground)
+{
+	const struct cell *cell = &sample->cell->cell;
+	struct link_place place = place_of(sample, ground);
+	char spec[LINK_SPEC_BYTES], text[CPUS_TEXT_BYTES];
+	json_t *argv = json_pack("[ss]", "weir", side->verb);
+
+	add_flag(argv, "stack", link_print_spec(cell->of[side->stack].word, &place, spec));
+	if (side->address)
+		add_flag(argv, "address", side->address);
+	add_setting(argv, "workers", cell, side->workers);
+	add_flag(argv, "cpus", side->cpus->count ? cpus_print(side->cpus, text) : PLAN_CPUS_LATER);
+	add_setting(argv, "wait", cell, side->wait);
+	add_setting(argv, "hugepages", cell, SETTING_HUGEPAGES);
+	add_setting(argv, "handler", cell, SETTING_HANDLER);
+	add_setting(argv, "response-bytes", cell, SETTING_RESPONSE_BYTES);
+	return argv;
+}
+
+json_t *argv_make_server(const struct plan_sample *sample, const struct plan_ground *ground)
+{
+	const struct plan_cell *cell = sample->cell;
+	const struct setting_value *of = cell->cell.of;
+	unsigned connections = of[SETTING_CONNECTIONS].number;
+	const struct side side = {.verb = "serve",
+				  .stack = SETTING_STACK,
+				  .wait = SETTING_WAIT,
+				  .workers = SETTING_WORKERS,
+				  .address = cell->link->server_address,
+				  .cpus = &cell->pins.server};
+	struct link_place place = place_of(sample, ground);
+	char endpoint[LINK_ENDPOINT_BYTES];
+	json_t *argv = begin_argv(&side, sample, ground);
+
+	add_flag(argv, "listen", link_print_endpoint(cell->link, &place, endpoint));
+	if (of[SETTING_BARE].number) {
+		add_text(argv, "--bare");
+		add_setting(argv, "request-bytes", &cell->cell, SETTING_REQUEST_BYTES);
+	} else {
+		add_setting(argv, "delivery", &cell->cell, SETTING_DELIVERY);
+	}
+	add_text(argv, "--conn-max");
+	add_text(argv, "%u", connections > LIMIT_CONN_DEFAULT ? connections : LIMIT_CONN_DEFAULT);
+	return argv;
+}
+
+json_t *argv_make_client(const struct experiment *experiment, const struct plan_sample *sample,
+			 const struct plan_ground *ground)
+{
+	const struct plan_cell *cell = sample->cell;
+	const struct side side = {.verb = "load",
+				  .stack = SETTING_CLIENT_STACK,
+				  .wait = SETTING_CLIENT_WAIT,
+				  .workers = SETTING_CLIENT_WORKERS,
+				  .address = cell->link->client_address,
+				  .cpus = &cell->pins.client};
+	struct link_place place = place_of(sample, ground);
+	char endpoint[LINK_ENDPOINT_BYTES];
+	json_t *argv = begin_argv(&side, sample, ground);
+
+	add_flag(argv, "connect", link_print_endpoint(cell->link, &place, endpoint));
+	add_setting(argv, "connections", &cell->cell, SETTING_CONNECTIONS);
+	add_setting(argv, "depth", &cell->cell, SETTING_DEPTH);
+	add_setting(argv, "request-bytes", &cell->cell, SETTING_REQUEST_BYTES);
+	add_setting(argv, "refill", &cell->cell, SETTING_REFILL);
+	add_flag(argv, "warmup", experiment->warmup);
+	add_flag(argv, "duration", experiment->duration);
+	add_text(argv, "--json");
+	add_text(argv, "%s/client.json", sample->folder);
+	add_text(argv, "--metrics");
+	add_text(argv, "%s/metrics.jsonl", sample->folder);
+	add_text(argv, "--hgrm");
+	add_text(argv, "%s/latency.hgrm", sample->folder);
+	return argv;
+}

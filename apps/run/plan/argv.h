@@ -1,0 +1,16 @@
+/*
+ * argv: the command lines of a sample's server and client.
+ *
+ * Plane: setup.
+ */
+#ifndef WEIR_RUN_ARGV_H
+#define WEIR_RUN_ARGV_H
+
+#include "apps/run/plan/plan.h"
+
+/* Texts, argv[0] included; of a sample that has its cell, id and folder. New references. */
+json_t *argv_make_server(const struct plan_sample *sample, const struct plan_ground *ground);
+json_t *argv_make_client(const struct experiment *experiment, const struct plan_sample *sample,
+			 const struct plan_ground *ground);
+
+#endif
