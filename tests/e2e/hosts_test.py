@@ -57,6 +57,11 @@ EXPERIMENT = {
 }
 
 
+def within(net, *command):
+    """The command in a network namespace; `ip netns exec` would remount /, which a chroot cannot."""
+    return ["nsenter", f"--net=/run/netns/{net}", *command]
+
+
 def run(*argv, **options):
     return subprocess.run(argv, capture_output=True, text=True, timeout=DEADLINE_S, check=True, **options)
 
@@ -106,9 +111,9 @@ class World:
         run("ip", "link", "add", names[0], "type", "veth", "peer", "name", names[1])
         for net, (name, ip) in ends.items():
             run("ip", "link", "set", name, "netns", net)
-            run("ip", "-n", net, "address", "add", f"{ip}/24", "dev", name)
-            run("ip", "-n", net, "link", "set", name, "up")
-            run("ip", "-n", net, "link", "set", "lo", "up")
+            run(*within(net, "ip"), "address", "add", f"{ip}/24", "dev", name)
+            run(*within(net, "ip"), "link", "set", name, "up")
+            run(*within(net, "ip"), "link", "set", "lo", "up")
 
     def serve(self, net):
         """Starts the sshd of a namespace and waits until it listens.
@@ -128,9 +133,9 @@ class World:
             script = (f'mount --bind "$0" /proc/sys/kernel/random/boot_id && mount --bind "$1" {LOCK} && '
                       'shift && exec "$@"')
             command = ["unshare", "-m", "sh", "-c", script, boot_id, lock, *command]
-        self.daemons[net] = subprocess.Popen(["ip", "netns", "exec", net, *command], stdin=subprocess.DEVNULL,
+        self.daemons[net] = subprocess.Popen(within(net, *command), stdin=subprocess.DEVNULL,
                                              stdout=log, stderr=log)
-        wait_for(lambda: f":{PORT} " in run("ip", "netns", "exec", net, "ss", "-Hltn").stdout, "sshd")
+        wait_for(lambda: f":{PORT} " in run(*within(net, "ss", "-Hltn")).stdout, "sshd")
 
     @contextlib.contextmanager
     def lock_there(self):
@@ -230,7 +235,7 @@ class Bench:
         with open(os.path.join(self.folder, "experiment.json"), "w", encoding="utf-8") as file:
             json.dump(experiment, file)
         flags = ["--output", self.output, "--lock", os.path.join(self.folder, "lock"), "--no-report", *more]
-        return ["ip", "netns", "exec", self.world.client_net, WEIR, "run", self.folder, *flags]
+        return within(self.world.client_net, WEIR, "run", self.folder, *flags)
 
     def run(self, hosts, *more, **changes):
         return subprocess.run(self.command(hosts, *more, **changes), capture_output=True, text=True, timeout=DEADLINE_S,
@@ -566,7 +571,7 @@ def held_address():
                              "print(flush=True); sys.stdin.read()")
         for net, ip, server in ((bench.world.server_net, SERVER_IP, bench.server()),
                                 (bench.world.client_net, CLIENT_IP, {"address": CLIENT_IP})):
-            with subprocess.Popen(["ip", "netns", "exec", net, sys.executable, "-c", hold, ip, str(port)],
+            with subprocess.Popen(within(net, sys.executable, "-c", hold, ip, str(port)),
                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
                 holder.stdout.readline()
                 outcome = bench.run({"server": server}, "--port", str(port))
@@ -627,8 +632,8 @@ def resumed():
         kernel = json.loads(text)["server"]["facts"]["kernel"]
         with open(path, "w", encoding="utf-8") as file:
             file.write(text.replace(f'"{kernel}"', '"6.0.0-other"'))
-        resume = ["ip", "netns", "exec", bench.world.client_net, WEIR, "run", partial, "--resume", "--no-report",
-                  "--lock", os.path.join(bench.folder, "lock")]
+        resume = within(bench.world.client_net, WEIR, "run", partial, "--resume", "--no-report",
+                  "--lock", os.path.join(bench.folder, "lock"))
         outcome = subprocess.run(resume, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
         assert outcome.returncode == 4, (outcome.stdout, outcome.stderr)
         assert f'kernel of server (root@{SERVER_IP}): was "6.0.0-other", is now "{kernel}"' in outcome.stderr, outcome

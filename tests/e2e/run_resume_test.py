@@ -101,6 +101,32 @@ def resume_half_written(bench):
     assert bench.weir("verify", results_path(outcome)).returncode == 0
 
 
+@case("a result that only says that it is valid is measured anew")
+def resume_claimed(bench):
+    folder, partial = interrupted(bench, "s0004")
+    first, second, third = (os.path.join(sample_folder(partial, i), "result.json") for i in range(3))
+    kept = ("schema", "sample_id", "order_index", "run", "variant", "valid", "invalid_reasons", "effective_rps")
+    whole = read_json(first)
+    write(first, json.dumps({key: whole[key] for key in kept}))
+    edit_json(second, lambda result: result.update(invalid_reasons=["forged"]))
+    edit_json(third, lambda result: result.update(completed=-5))
+    outcome = bench.run(folder, "--resume")
+    assert outcome.returncode == 0, outcome.stderr
+    assert "0 of 4 samples are valid and kept" in outcome.stdout, outcome.stdout
+
+
+@case("nothing is written through a link in the directory that is gone on with")
+def resume_through_link(bench):
+    _, partial = interrupted(bench, "s0002")
+    elsewhere = os.path.join(bench.folder, "elsewhere")
+    os.rename(os.path.join(partial, "samples"), elsewhere)
+    os.symlink(elsewhere, os.path.join(partial, "samples"))
+    before = files_below(elsewhere)
+    outcome = bench.run(partial, "--resume")
+    assert outcome.returncode == 4 and "samples is a link" in outcome.stderr, outcome.stderr
+    assert files_below(elsewhere) == before
+
+
 @case("a whole result with an invalid sample is gone on with: the sample is measured anew, its attempt kept and counted")
 def resume_invalid(bench):
     folder = bench.experiment(**RUNS, duration="400ms")

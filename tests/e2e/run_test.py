@@ -136,9 +136,9 @@ def too_few_descriptors(bench):
     fixed = {"stack": "epoll@loopback", "connections": 100}
     folder = bench.experiment(fixed=fixed, factors={"depth": [1]})
     for arguments in (("--dry-run",), ()):
-        outcome = bench.run(folder, *arguments, preexec_fn=lambda: limit_files(60))
+        outcome = bench.run(folder, *arguments, preexec_fn=lambda: limit_files(80))
         assert outcome.returncode == 4, outcome.stdout + outcome.stderr
-        assert "100 connections need 106 descriptors, and the limit is 60" in outcome.stderr, outcome.stderr
+        assert "100 connections need 106 descriptors, and the limit is 80" in outcome.stderr, outcome.stderr
     assert bench.made() == []
 
 

@@ -171,6 +171,24 @@ static int name_existing(struct directory *directory, const char *path, struct t
 	return 0;
 }
 
+/* What is written below a link would be written elsewhere. 0, or -ELOOP with `error` filled. */
+static int refuse_links(const char *path, struct tp_error *error)
+{
+	static const char *const folders[] = {"samples", "attempts", "parity"};
+	char below[2 * PATH_MAX];
+	struct stat about;
+
+	for (unsigned i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		snprintf(below, sizeof(below), "%s/%s", path, folders[i]);
+		if (lstat(below, &about) == 0 && S_ISLNK(about.st_mode))
+			return tp_fail(error, -ELOOP,
+				       "%.300s is a link, and a result that is gone on with has "
+				       "its folders in itself: put the folder there",
+				       below);
+	}
+	return 0;
+}
+
 int directory_reopen(struct directory *directory, const char *path)
 {
 	struct tp_error error;
@@ -182,6 +200,8 @@ int directory_reopen(struct directory *directory, const char *path)
 	now = access(directory->path, F_OK) == 0 ? directory->path : directory->partial;
 	if (code == 0)
 		code = lock(directory, now, &error);
+	if (code == 0)
+		code = refuse_links(now, &error);
 	if (code == 0 && now == directory->path)
 		code = file_rename(directory->path, directory->partial, &error);
 	if (code < 0) {

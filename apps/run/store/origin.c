@@ -298,6 +298,21 @@ bool origin_judge(struct origin *origin, const struct plan *plan, const struct p
 /* --- what there is -----------------------------------------------------------------------------
  */
 
+/* Whether a result has what every valid one has: it was measured, and nothing speaks against it. */
+static bool is_measured(const json_t *result)
+{
+	static const char *const parts[] = {"cell", "latency_us", "server", "client", "pins"};
+	const json_t *reasons = json_object_get(result, "invalid_reasons");
+
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+		if (!json_is_object(json_object_get(result, parts[i])))
+			return false;
+	return json_is_true(json_object_get(result, "valid")) && json_is_array(reasons) &&
+	       json_array_size(reasons) == 0 &&
+	       json_integer_value(json_object_get(result, "completed")) > 0 &&
+	       json_number_value(json_object_get(result, "effective_rps")) > 0;
+}
+
 /* Whether a result is of the sample that the plan has there, and valid. */
 static bool is_valid_of(const json_t *result, const json_t *sample)
 {
@@ -306,7 +321,7 @@ static bool is_valid_of(const json_t *result, const json_t *sample)
 	for (unsigned i = 0; i < sizeof(same) / sizeof(same[0]); i++)
 		if (!json_equal(json_object_get(result, same[i]), json_object_get(sample, same[i])))
 			return false;
-	return json_is_true(json_object_get(result, "valid"));
+	return is_measured(result);
 }
 
 json_t *origin_kept(const struct origin *origin, const char *path)
