@@ -195,6 +195,9 @@ def world():
             raise Skip(f"{name} is not installed")
     if not SSHD:
         raise Skip("sshd is not installed: apt-get install openssh-server")
+    apart = subprocess.run(["unshare", "-m", "true"], capture_output=True, text=True, check=False)
+    if apart.returncode:
+        raise Skip(f"no mounts of its own can be given to a machine here, as in a chroot: {apart.stderr.strip()}")
     if not THE_WORLD:
         THE_WORLD.append(World())
     return THE_WORLD[0]
