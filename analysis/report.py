@@ -11,10 +11,14 @@ import signal
 import sys
 from pathlib import Path
 
-from analysis import figures, files, pairs_csv, publish, render
-from analysis.aggregate import Aggregate, aggregate
-from analysis.headline import headline
-from analysis.load import Refusal, Result, load_result
+from analysis.figures import catalogue
+from analysis.inputs import files
+from analysis.pages import comparison_csv
+from analysis.pages import publish
+from analysis.pages import render
+from analysis.cells.aggregate import Aggregate, aggregate
+from analysis.pages.headline import headline
+from analysis.inputs.load import Refusal, Result, load_result
 
 EXIT_INVALID, EXIT_REFUSED = 3, 4
 
@@ -22,12 +26,12 @@ EXIT_INVALID, EXIT_REFUSED = 3, 4
 def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
-    drawings = figures.draw_all(result, found)
+    drawings = catalogue.draw_all(result, found)
     made = {
         "aggregate.csv": render.csv_bytes(found),
         "aggregate.txt": render.text_bytes(result, found),
     }
-    compared = pairs_csv.csv_bytes(result, found)
+    compared = comparison_csv.csv_bytes(result, found)
     if compared is not None:
         made["variants.csv"] = compared
     for drawing in drawings:

@@ -9,9 +9,12 @@ from dataclasses import replace
 from pathlib import Path
 from unittest import mock
 
-from analysis import findings, method
-from analysis.aggregate import aggregate
-from analysis.load import load_result
+from analysis.cells import words
+from analysis.judgement import caveats
+from analysis.pages import method
+from analysis.pages import sentences
+from analysis.cells.aggregate import aggregate
+from analysis.inputs.load import load_result
 from result_fixture import cell_of, write_result
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -110,7 +113,7 @@ class Cells(unittest.TestCase):
             if c.factor == "delivery" and c.context == {"stack": "epoll@loopback", "depth": 8}
         )
         self.assertRegex(
-            findings.sentence(one),
+            words.sentence(one),
             r"^Coalesce is worth \d\.\d\d x immediate at depth 8, on epoll@loopback "
             r"\(95 % CI \d\.\d\d to \d\.\d\d; n = 3 \+ 3\)\.$",
         )
@@ -118,14 +121,14 @@ class Cells(unittest.TestCase):
     def test_basis(self):
         """a sentence says what the ratios are of, and names each factor's base"""
         self.assertEqual(
-            findings.basis(self.found),
+            sentences.basis(self.found),
             (
                 "The ratios are of geometric means over samples, while the tables show medians;"
                 " each factor's levels are compared with its first level (epoll@loopback,"
                 " immediate, depth 1)."
             ),
         )
-        self.assertIsNone(findings.basis(replace(self.found, comparisons=[])))
+        self.assertIsNone(sentences.basis(replace(self.found, comparisons=[])))
 
 
 class Validity(unittest.TestCase):
@@ -163,12 +166,12 @@ class Validity(unittest.TestCase):
         self.assertEqual({c.ratio.low for c in found.comparisons}, {None})
         self.assertTrue(
             all(
-                "no interval: a side has one sample only" in findings.sentence(c)
+                "no interval: a side has one sample only" in words.sentence(c)
                 for c in found.comparisons
             )
         )
         self.assertIn(
-            "noise of this run is unknown", " ".join(findings.summary(result, found.cells))
+            "noise of this run is unknown", " ".join(sentences.summary(result, found.cells))
         )
 
     def test_mixed_settings(self):
@@ -182,7 +185,7 @@ class Validity(unittest.TestCase):
         self.assertEqual(len(found.cells), 13)
         self.assertIn(
             "mixed settings",
-            [caveat.what for caveat in findings.disqualifiers(result, found.cells)],
+            [caveat.what for caveat in caveats.disqualifiers(result, found.cells)],
         )
         self.assertEqual(len(found.comparisons), 20 - 3)
 
@@ -199,7 +202,7 @@ class Validity(unittest.TestCase):
         result, found = loaded(kill)
         self.assertEqual(len(found.cells), 12)
         self.assertEqual([cell.n for cell in found.cells].count("2/3"), 2)
-        whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+        whats = [caveat.what for caveat in caveats.disqualifiers(result, found.cells)]
         self.assertEqual(whats, ["invalid samples", "degraded host", "few samples"])
 
 
@@ -310,14 +313,14 @@ class Caveats(unittest.TestCase):
 
         result, found = loaded(slow)
         self.assertIn(
-            "Drift: samples became slower", " ".join(findings.summary(result, found.cells))
+            "Drift: samples became slower", " ".join(sentences.summary(result, found.cells))
         )
 
     def drift_of(self, tau, p):
         """The sentence on a drift of this size."""
         result, found = loaded(runs=2)
-        with mock.patch.object(findings, "drift", lambda *_: (tau, p)):
-            return findings.summary(result, found.cells)[-1]
+        with mock.patch.object(sentences, "drift", lambda *_: (tau, p)):
+            return sentences.summary(result, found.cells)[-1]
 
     def test_drift_levels(self):
         """what is said of drift names its level, and what lies between is not called none"""
@@ -340,7 +343,7 @@ class Caveats(unittest.TestCase):
 
         result, found = loaded(saturate)
         caveat = next(
-            c for c in findings.disqualifiers(result, found.cells) if c.what == "saturated client"
+            c for c in caveats.disqualifiers(result, found.cells) if c.what == "saturated client"
         )
         self.assertIn("12 of 36 valid samples", caveat.detail)
         self.assertIn("epoll@loopback.coalesce.d32", caveat.detail)
@@ -355,7 +358,7 @@ class Caveats(unittest.TestCase):
 
         result, found = loaded(disturb)
         caveat = next(
-            c for c in findings.disqualifiers(result, found.cells) if c.what == "busy host"
+            c for c in caveats.disqualifiers(result, found.cells) if c.what == "busy host"
         )
         self.assertIn("in 7 of 36 valid samples", caveat.detail)
         self.assertIn("more than 0.1 CPUs' worth", caveat.detail)
@@ -373,7 +376,7 @@ class Caveats(unittest.TestCase):
         result, found = loaded(forget)
         value = found.cells[0].values["other_busy_cpus_max"]
         self.assertEqual((value.number, value.reason), (None, "no /proc in 1 of 3 samples"))
-        whats = [caveat.what for caveat in findings.disqualifiers(result, found.cells)]
+        whats = [caveat.what for caveat in caveats.disqualifiers(result, found.cells)]
         self.assertEqual(whats, ["degraded host"])
 
     def test_short_window(self):
@@ -384,15 +387,15 @@ class Caveats(unittest.TestCase):
                 result["elapsed_s"] = seconds if result["order_index"] == 5 else 2.0
 
             result, found = loaded(shorten)
-            caveats = findings.disqualifiers(result, found.cells)
-            self.assertEqual([c.what for c in caveats], ["degraded host", *wanted], seconds)
+            named = caveats.disqualifiers(result, found.cells)
+            self.assertEqual([c.what for c in named], ["degraded host", *wanted], seconds)
         result, found = loaded(lambda result, client: result.update(elapsed_s=0.5))
-        self.assertIn("is 0.50 s, under 1 s", findings.disqualifiers(result, found.cells)[1].detail)
+        self.assertIn("is 0.50 s, under 1 s", caveats.disqualifiers(result, found.cells)[1].detail)
 
     def test_few_samples(self):
         """cells with fewer than three valid samples are named, five at most"""
         result, found = loaded(runs=2)
-        caveat = findings.disqualifiers(result, found.cells)[-1]
+        caveat = caveats.disqualifiers(result, found.cells)[-1]
         self.assertEqual(caveat.what, "few samples")
         self.assertTrue(caveat.detail.startswith("12 of 12 cells with fewer than 3 valid samples"))
         self.assertIn("(epoll@loopback.immediate.d1: 2/2, ", caveat.detail)
@@ -410,4 +413,4 @@ class Caveats(unittest.TestCase):
             999_600: "1.00 M",
             4.41e6: "4.41 M",
         }
-        self.assertEqual({number: findings.compact(number) for number in shown}, shown)
+        self.assertEqual({number: words.compact(number) for number in shown}, shown)

@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from analysis.histogram import merge, parse
+from analysis.inputs.histogram import merge, parse
 
 
 def histogram_of(values):

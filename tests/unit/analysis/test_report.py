@@ -17,7 +17,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
-from analysis import publish
+from analysis.pages import publish
 from analysis.report import main
 from result_fixture import (
     DELIVERIES,

@@ -6,7 +6,8 @@ import unittest
 
 from scipy import stats
 
-from analysis.statistics import coefficient_of_variation, drift, ratio_of_means
+from analysis.statistics.drift import drift
+from analysis.statistics.effect import coefficient_of_variation, ratio_of_means
 
 
 class Spread(unittest.TestCase):

@@ -10,12 +10,21 @@ from typing import Any
 
 import jinja2
 
-from analysis import blocks, course, findings, headline, inline, method, verdict
-from analysis.aggregate import COLUMNS, Aggregate, Cell, Column, Value
-from analysis.blocks import Table
-from analysis.facts import flat
-from analysis.canvas import Drawing
-from analysis.load import Result
+from analysis.cells import words
+from analysis.figures import inline
+from analysis.judgement import caveats
+from analysis.pages import blocks
+from analysis.pages import comparison
+from analysis.pages import course
+from analysis.pages import headline
+from analysis.pages import method
+from analysis.pages import sentences
+from analysis.cells.aggregate import Aggregate, Cell, Value
+from analysis.cells.columns import COLUMNS, Column
+from analysis.pages.blocks import Table
+from analysis.pages.facts import flat
+from analysis.figures.canvas import Drawing
+from analysis.inputs.load import Result
 
 TEMPLATES = Path(__file__).parent / "templates"
 SHOWN = [column for column in COLUMNS if column.in_text]
@@ -95,7 +104,7 @@ def aligned(found: Aggregate, columns: list[Column]) -> str:
 
 def shown_levels(found: Aggregate, cell: Cell) -> list[str]:
     """The cell's level of each varied factor as people read it."""
-    return [findings.level_of(name, level) for name, level in zip(found.factors, cell.levels)]
+    return [words.level_of(name, level) for name, level in zip(found.factors, cell.levels)]
 
 
 def _noted(column: Column, value: Value, notes: list[str]) -> str:
@@ -113,9 +122,9 @@ def text_bytes(result: Result, found: Aggregate) -> bytes:
     head = [f"{title(result)}", ""]
     head += [
         f"! {caveat.what}: {caveat.detail}"
-        for caveat in findings.disqualifiers(result, found.cells)
+        for caveat in caveats.disqualifiers(result, found.cells)
     ]
-    compared = verdict.blocks(result, found)
+    compared = comparison.blocks(result, found)
     return "\n".join(
         [
             *head,
@@ -189,13 +198,13 @@ def _context(result: Result, found: Aggregate, drawings: list[Drawing]) -> dict[
     return {
         "title": title(result),
         "question": str(result.effective.get("question", "")),
-        "caveats": findings.disqualifiers(result, found.cells),
+        "caveats": caveats.disqualifiers(result, found.cells),
         "headline": headline.headline(result, found),
-        "summary": findings.summary(result, found.cells),
-        "basis": findings.basis(found),
+        "summary": sentences.summary(result, found.cells),
+        "basis": sentences.basis(found),
         "findings": _findings(found),
-        "multiplicity": findings.multiplicity(found),
-        "variants": verdict.blocks(result, found),
+        "multiplicity": sentences.multiplicity(found),
+        "variants": comparison.blocks(result, found),
         "course": course.blocks(result, found),
         "factors": list(found.factors),
         "columns": SHOWN,
@@ -224,7 +233,7 @@ def _findings(found: Aggregate) -> dict[str, list[str]]:
     sentences: dict[str, list[str]] = {}
     for comparison in sorted(found.comparisons, key=lambda one: one.factor != "bare"):
         name = "pipeline against bare echo" if comparison.factor == "bare" else comparison.factor
-        sentences.setdefault(name, []).append(findings.sentence(comparison))
+        sentences.setdefault(name, []).append(words.sentence(comparison))
     return sentences
 
 

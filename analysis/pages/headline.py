@@ -13,10 +13,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from analysis import variants, verdict
-from analysis.aggregate import Aggregate, Comparison
-from analysis.findings import capital, context_of, count, describe, interval_of, percent, times
-from analysis.load import Result
+from analysis.cells import pairing
+from analysis.pages import comparison
+from analysis.cells.aggregate import Aggregate, Comparison
+from analysis.cells.words import capital, context_of, count, describe, interval_of, percent, times
+from analysis.inputs.load import Result
 
 
 def headline(result: Result, found: Aggregate) -> list[str]:
@@ -24,12 +25,12 @@ def headline(result: Result, found: Aggregate) -> list[str]:
     if not result.valid:
         return [f"No sample of {len(result.samples)} is valid, so the question stays open."]
     by_factor: dict[str, list[Comparison]] = {}
-    for comparison in found.comparisons:
-        by_factor.setdefault(comparison.factor, []).append(comparison)
+    for one in found.comparisons:
+        by_factor.setdefault(one.factor, []).append(one)
     if "bare" in by_factor:
         texts = [_share(by_factor["bare"])]
     elif "variant" in by_factor:
-        rows = verdict.verdict(variants.pairs(found), verdict.place_noun(found))
+        rows = comparison.verdict(pairing.pairs(found), comparison.place_noun(found))
         texts = [_of_factor(by_factor["variant"], found.factors["variant"]), "; ".join(rows)]
     else:
         texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]

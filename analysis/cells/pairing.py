@@ -10,9 +10,10 @@ import itertools
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator
 
-from analysis import aggregate, findings
-from analysis.aggregate import Aggregate, Cell, Value
-from analysis.load import Sample
+from analysis.cells import aggregate
+from analysis.cells import words
+from analysis.cells.aggregate import Aggregate, Cell, Value
+from analysis.inputs.load import Sample
 
 RPS_LEAST = 0.98
 CPU_MOST = 1.02
@@ -97,7 +98,7 @@ def _place(found: Aggregate, context: tuple[Any, ...]) -> str:
     """The scenario's name, and each other factor that varies."""
     names = [factor for factor in found.factors if factor != AXIS]
     words = [
-        str(level) if name == "scenario" else findings.describe(name, level)
+        str(level) if name == "scenario" else words.describe(name, level)
         for name, level in zip(names, context)
         if name == "scenario" or len(found.factors[name]) > 1
     ]

@@ -7,11 +7,12 @@ import re
 from statistics import median_low
 from typing import Any
 
-from analysis.aggregate import Aggregate
-from analysis.blocks import Block, Table
-from analysis.facts import phrase
-from analysis.findings import busy_words, count
-from analysis.load import Result, Sample
+from analysis.cells.aggregate import Aggregate
+from analysis.pages.blocks import Block, Table
+from analysis.pages.facts import phrase
+from analysis.cells.words import count
+from analysis.judgement.caveats import busy_words
+from analysis.inputs.load import Result, Sample
 
 
 # How a counter of the device begins in a sample's `details`.

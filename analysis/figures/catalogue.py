@@ -13,31 +13,12 @@ import matplotlib
 import numpy as np
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from analysis.aggregate import Aggregate, Cell, Comparison
-from analysis.canvas import (
-    INK,
-    LINES,
-    MARKERS,
-    PALETTE,
-    PAPER,
-    RATIO_END,
-    STYLE,
-    Canvas,
-    Drawing,
-    clipped,
-    finish,
-    legend,
-    level_axis,
-    log_y,
-    new_canvas,
-    percentile_axis,
-    ratio_axis,
-    row_names,
-    tick_us,
-)
-from analysis.findings import describe, relative_rates, sentence
-from analysis.labels import short
-from analysis.load import Result
+from analysis.cells.aggregate import Aggregate, Cell, Comparison
+from analysis.figures.canvas import Canvas, Drawing, INK, LINES, MARKERS, PALETTE, PAPER, RATIO_END, STYLE, clipped, finish, legend, level_axis, log_y, new_canvas, percentile_axis, ratio_axis, row_names, tick_us
+from analysis.cells.aggregate import relative_rates
+from analysis.cells.words import describe, sentence
+from analysis.cells.labels import short
+from analysis.inputs.load import Result
 
 RATIO_ROWS_MAX = 40
 # More scenarios than this are read in tables.

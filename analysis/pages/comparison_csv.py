@@ -6,11 +6,13 @@ import csv
 import io
 from typing import Any
 
-from analysis import findings, method, variants
-from analysis.aggregate import Aggregate, Cell
-from analysis.load import Result
-from analysis.variants import Pair
-from analysis.verdict import build_of, machine
+from analysis.cells import pairing
+from analysis.judgement import caveats
+from analysis.pages import method
+from analysis.cells.aggregate import Aggregate, Cell
+from analysis.inputs.load import Result
+from analysis.cells.pairing import Pair
+from analysis.pages.comparison import build_of, machine
 
 
 def _of_side(cell: Cell) -> dict[str, Any]:
@@ -78,9 +80,9 @@ def _of_pair(result: Result, pair: Pair) -> dict[str, Any]:
         "gate_pass": pair.passed,
         "gate": pair.gate,
     }
-    for measure in variants.measures(pair):
-        both = variants.ranges(pair, measure)
-        row[f"{measure.key}_apart"] = None if both is None else variants.apart(*both)
+    for measure in pairing.measures(pair):
+        both = pairing.ranges(pair, measure)
+        row[f"{measure.key}_apart"] = None if both is None else pairing.apart(*both)
     for side, (_, cell) in sides.items():
         row |= {f"{key}_{side}": value for key, value in _of_side(cell).items()}
     for side, (name, _) in sides.items():
@@ -100,7 +102,7 @@ def _of_run(result: Result, found: Aggregate) -> dict[str, Any]:
         "machine": machine(result),
         "pins": method.pins(result.samples),
         "disqualifiers": "; ".join(
-            caveat.what for caveat in findings.disqualifiers(result, found.cells)
+            caveat.what for caveat in caveats.disqualifiers(result, found.cells)
         ),
     }
 
@@ -108,7 +110,7 @@ def _of_run(result: Result, found: Aggregate) -> dict[str, Any]:
 def csv_bytes(result: Result, found: Aggregate) -> bytes | None:
     """variants.csv: one row a pair; an unknown value is an empty field. None where there is no
     pair."""
-    pairs = variants.pairs(found)
+    pairs = pairing.pairs(found)
     if not pairs:
         return None
     run = _of_run(result, found)

@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from analysis.load import Result, Sample
+from analysis.inputs.load import Result, Sample
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 # Settings that every cell has, and what those are that do not say it by their name.
 SETTINGS = {

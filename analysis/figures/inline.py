@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from analysis.canvas import FAINT, INK, PALETTE, PAPER, Drawing
+from analysis.figures.canvas import Drawing, FAINT, INK, PALETTE, PAPER
 
 # Figure colour: (name of the CSS variable, light, dark).
 THEME = {

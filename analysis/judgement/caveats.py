@@ -1,21 +1,14 @@
-"""What a run says and what speaks against it: plain sentences made of its numbers, claiming no more
-than they carry."""
+"""What speaks against a run, the worst first."""
 
 from __future__ import annotations
 
-import statistics as plain
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
-from analysis.aggregate import Aggregate, Cell, Comparison
-from analysis.load import Result, Sample
-from analysis.statistics import drift
+from analysis.cells.aggregate import Cell
+from analysis.cells.words import count
+from analysis.inputs.load import Result, Sample
 
-# A cell whose samples spread more than this is named.
-NOISY_CV = 0.10
-DRIFT_P = 0.01
-# Below this p it is said that there may be one.
-DRIFT_HINT_P = 0.05
 # A sample in which other processes took more than this many CPUs' worth of time is named.
 OTHER_CPUS_MAX = 0.1
 # A runner that took more than this share of a CPU in a measured window is named.
@@ -23,8 +16,6 @@ RUNNER_SHARE_MAX = 0.01
 # Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
 WINDOW_MIN_S = 1.0
 SAMPLES_MIN = 3
-# Bounds of a ratio beyond this, or below its inverse, are not told as numbers.
-RATIO_MAX = 1000
 # A banner names this many at most.
 NAMED_MAX = 5
 
@@ -35,34 +26,6 @@ class Caveat:
 
     what: str
     detail: str
-
-
-def count(number: int, noun: str) -> str:
-    """E.g. "1 sample", "3 samples"."""
-    return f"{number} {noun}" + ("" if number == 1 else "s")
-
-
-def compact(number: float) -> str:
-    """Three significant digits with a unit step, e.g. "1.05 M", "163 k", "940"."""
-    for step, suffix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if abs(number) >= 0.9995 * step:
-            return f"{_three_digits(number / step)}{suffix}"
-    return _three_digits(number)
-
-
-def _three_digits(number: float) -> str:
-    size = abs(number)
-    return (
-        f"{number:.0f}" if size >= 99.95 else f"{number:.1f}" if size >= 9.995 else f"{number:.2f}"
-    )
-
-
-def times(ratio: float) -> str:
-    """A ratio to three significant digits, e.g. "5.13", "0.64", "12.4"."""
-    return _three_digits(ratio)
-
-
-# Disqualifiers
 
 
 def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
@@ -323,191 +286,3 @@ def _mixed(cells: list[Cell]) -> list[Caveat]:
             ),
         )
     ]
-
-
-# What the run says
-
-
-def summary(result: Result, cells: list[Cell]) -> list[str]:
-    """The run in a few sentences: validity, the fastest cell, noise, drift."""
-    if not result.valid:
-        return [f"No sample of {len(result.samples)} is valid: there is nothing to conclude."]
-    known = [cell for cell in cells if cell.valid]
-    best = max(known, key=lambda cell: cell.known("rps_median"))
-    low, median, high = (compact(best.known(f"rps_{name}")) for name in ("min", "median", "max"))
-    sentences = [
-        (
-            f"{len(result.valid)} of {count(len(result.samples), 'sample')} valid, in"
-            f" {count(len(cells), 'cell')}; a sample is one server's boot."
-        ),
-        (
-            f"The fastest cell is {best.variant}: median {median} requests/s ({low} to {high}, "
-            f"n = {len(best.valid)}), p99 {best.known('service_p99_us'):,.0f} µs."
-        ),
-    ]
-    empty = [cell.variant for cell in cells if not cell.valid]
-    if empty:
-        sentences.append(f"No valid sample: {', '.join(empty)}.")
-    return [*sentences, *_noise(known), *_drift(known)]
-
-
-def _noise(cells: list[Cell]) -> list[str]:
-    spreads = [
-        (cell.values["rps_cv"].number, cell.variant)
-        for cell in cells
-        if cell.values["rps_cv"].number is not None
-    ]
-    if not spreads:
-        return ["No cell has two valid samples, so the noise of this run is unknown."]
-    worst, where = max(spreads)
-    text = (
-        "Noise: the coefficient of variation is"
-        f" {plain.median(spread for spread, _ in spreads):.1%} in the median cell, {worst:.1%} in"
-        f" the worst ({where})."
-    )
-    noisy = sum(spread > NOISY_CV for spread, _ in spreads)
-    return [
-        text
-        + (
-            f" {count(noisy, 'cell')} above {NOISY_CV:.0%}: read small ratios there with suspicion."
-            if noisy
-            else ""
-        )
-    ]
-
-
-def relative_rates(cells: list[Cell]) -> list[tuple[Sample, Cell, float]]:
-    """Each valid sample with its rate over its cell's median, in execution order."""
-    rows = [
-        (sample, cell, sample.rps / cell.known("rps_median"))
-        for cell in cells
-        for sample in cell.valid
-    ]
-    return sorted(rows, key=lambda row: row[0].order_index)
-
-
-def _drift(cells: list[Cell]) -> list[str]:
-    rows = [row for row in relative_rates(cells) if len(row[1].valid) > 1]
-    found = drift(
-        [sample.order_index for sample, _, _ in rows], [relative for _, _, relative in rows]
-    )
-    if found is None:
-        return []
-    tau, p = found
-    shown = f"Kendall's tau {tau:+.2f}, p = {p:.2g}, n = {len(rows)}"
-    if p >= DRIFT_HINT_P:
-        return [f"No drift with execution order at the {DRIFT_P * 100:g} % level ({shown})."]
-    way = "faster" if tau > 0 else "slower"
-    if p >= DRIFT_P:
-        return [
-            f"The run may drift: samples look {way} as it went on ({shown}), which is not enough at"
-            f" the {DRIFT_P * 100:g} % level."
-        ]
-    return [
-        f"Drift: samples became {way} as the run went on ({shown}); interleaving shares it among"
-        " the cells but widens every interval."
-    ]
-
-
-def level_of(factor: str, level: Any) -> str:
-    """A level by itself, e.g. "8", "bare echo", "false"."""
-    if factor == "bare" and isinstance(level, bool):
-        return "bare echo" if level else "pipeline"
-    return str(level).lower() if isinstance(level, bool) else str(level)
-
-
-def capital(text: str) -> str:
-    """The same at the beginning of a sentence; a stack keeps its name's letters."""
-    return text if "@" in text.split()[0] else text[:1].upper() + text[1:]
-
-
-def describe(factor: str, level: Any) -> str:
-    """A level in words, e.g. "depth 8", "coalesce"."""
-    text = level_of(factor, level)
-    if factor == "bare" and isinstance(level, bool):
-        return f"the {text}"
-    return (
-        text
-        if factor in ("stack", "delivery", "protocol", "handler")
-        else f"{factor.replace('_', ' ')} {text}"
-    )
-
-
-def context_of(comparison: Comparison) -> str:
-    """Where a comparison holds, e.g. "at depth 8, on epoll@loopback"."""
-    names = sorted(comparison.context, key=lambda name: name == "stack")
-    names = [name for name in names if comparison.context[name] is not None]
-    return ", ".join(_place(name, describe(name, comparison.context[name])) for name in names)
-
-
-def _place(factor: str, level: str) -> str:
-    forms = {
-        "stack": "on {}",
-        "depth": "at {}",
-        "delivery": "with {} delivery",
-        "bare": "of {}",
-        "scenario": "in {}",
-    }
-    return forms.get(factor, "with {}").format(level)
-
-
-def percent(ratio: float) -> str:
-    """A ratio as a share, e.g. "93.1 %"."""
-    return f"{100 * ratio:.1f} %"
-
-
-def _bound(ratio: float, show: Callable[[float], str]) -> str:
-    """An end of an interval; beyond what is ever seen, only that it is."""
-    if ratio > RATIO_MAX:
-        return f">{RATIO_MAX:,} x"
-    return f"<{1 / RATIO_MAX:g} x" if ratio < 1 / RATIO_MAX else show(ratio)
-
-
-def interval_of(comparison: Comparison, show: Callable[[float], str] = times) -> str:
-    """E.g. "95 % CI 4.8 to 5.4; n = 3 + 3"."""
-    ratio = comparison.ratio
-    bounds = f"no interval: {ratio.reason}"
-    if ratio.low is not None and ratio.high is not None:
-        bounds = f"95 % CI {_bound(ratio.low, show)} to {_bound(ratio.high, show)}"
-        if ratio.low < 1 / RATIO_MAX and ratio.high > RATIO_MAX:
-            bounds = "no useful interval"
-    return f"{bounds}; n = {ratio.n_new} + {ratio.n_base}"
-
-
-def sentence(comparison: Comparison) -> str:
-    """A comparison as a sentence that claims no more than its interval carries."""
-    ratio = comparison.ratio
-    level = capital(describe(comparison.factor, comparison.level))
-    base, where = describe(comparison.factor, comparison.base), context_of(comparison)
-    where = f" {where}" if where else ""
-    if ratio.low is None:
-        return f"{level} measured {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
-    if not ratio.excludes_one:
-        return (
-            f"{level} and {base} cannot be told apart{where}: {times(ratio.ratio)} x"
-            f" ({interval_of(comparison)})."
-        )
-    verb = "is worth" if ratio.ratio > 1 else "reaches only"
-    return f"{level} {verb} {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
-
-
-def basis(found: Aggregate) -> str | None:
-    """What the ratios are of, and against what; None where there are none."""
-    if not found.comparisons:
-        return None
-    bases = {one.factor: describe(one.factor, one.base) for one in found.comparisons}
-    return (
-        "The ratios are of geometric means over samples, while the tables show medians; each"
-        f" factor's levels are compared with its first level ({', '.join(bases.values())})."
-    )
-
-
-def multiplicity(found: Aggregate) -> str | None:
-    """How many intervals stand side by side, and what that means."""
-    n = sum(comparison.ratio.low is not None for comparison in found.comparisons)
-    if n < 2:
-        return None
-    return (
-        "Each interval covers its ratio with 95 % confidence by itself; of these "
-        f"{n}, {n * 0.05:.2g} miss on average."
-    )

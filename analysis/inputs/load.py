@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
-from analysis import files, histogram
-from analysis.histogram import Histogram
+from analysis.inputs import files
+from analysis.inputs import histogram
+from analysis.inputs.histogram import Histogram
 
 SAMPLE_SCHEMA = "weir.sample/1"
 LOAD_SCHEMA = "weir.load/1"
@@ -59,6 +60,12 @@ class Sample:
     def rps(self) -> float:
         """Requests per second over the measured window; valid samples only."""
         return float(self.raw["effective_rps"])
+
+    @property
+    def block(self) -> int | str:
+        """The run in which it was measured; by itself where the result does not say."""
+        run = self.raw.get("run")
+        return run if type(run) is int else self.sample_id
 
     def find(self, group: str | None, name: str) -> tuple[float | None, str | None]:
         """(number, None) or (None, reason) of raw[group][name]; of raw[name] without a group."""

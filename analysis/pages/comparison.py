@@ -6,13 +6,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from analysis import findings, method, variants
-from analysis.aggregate import Aggregate, Cell
-from analysis.blocks import Block, Table
-from analysis.facts import phrase
-from analysis.findings import count
-from analysis.load import Result
-from analysis.variants import CPU_MOST, KIB_IN_MIB, RPS_LEAST, Measure, Pair
+from analysis.cells import pairing
+from analysis.judgement import caveats
+from analysis.pages import method
+from analysis.cells.aggregate import Aggregate, Cell
+from analysis.pages.blocks import Block, Table
+from analysis.pages.facts import phrase
+from analysis.cells.words import count
+from analysis.inputs.load import Result
+from analysis.cells.pairing import CPU_MOST, KIB_IN_MIB, Measure, Pair, RPS_LEAST
 
 # Facts of host.json in words; those that it does not have are left out.
 MACHINE = (
@@ -47,7 +49,7 @@ KEY_DIGITS = 12  # of a build's key, as its folder's name has them
 
 def blocks(result: Result, found: Aggregate) -> list[Block]:
     """The comparison as parts to be read in this order; none where no two variants ran."""
-    pairs = variants.pairs(found)
+    pairs = pairing.pairs(found)
     if not pairs:
         return []
     return [
@@ -127,9 +129,9 @@ def build_of(result: Result, name: str) -> dict[str, Any]:
 
 def _variants(result: Result, found: Aggregate) -> list[str]:
     lines = []
-    for name in found.factors[variants.AXIS]:
-        asked = result.levels_of(variants.AXIS).get(name, {})
-        role = " (the base)" if name == found.factors[variants.AXIS][0] else ""
+    for name in found.factors[pairing.AXIS]:
+        asked = result.levels_of(pairing.AXIS).get(name, {})
+        role = " (the base)" if name == found.factors[pairing.AXIS][0] else ""
         lines.append(f"{name}{role}: {'; '.join(_asked(asked) + _built(build_of(result, name)))}.")
     return lines
 
@@ -340,7 +342,7 @@ def _memory(pairs: list[Pair]) -> list[str]:
     lines: list[str] = []
     kinds: list[str] = []
     for pair in pairs:
-        common = variants.memory(pair.base, pair.new)
+        common = pairing.memory(pair.base, pair.new)
         if common is None:
             lines.append(f"{_place(pair, pairs)}: n/a (no peak since the same time on both sides).")
             continue
@@ -384,12 +386,12 @@ def _observations(pairs: list[Pair]) -> list[str]:
     """Which differences exceed the spread of the runs, in words that explain nothing."""
     lines, inside, unknown = [], [], []
     for pair in pairs:
-        for measure in variants.measures(pair):
+        for measure in pairing.measures(pair):
             what = f"{measure.name} of {_place(pair, pairs)}"
-            sides = variants.ranges(pair, measure)
+            sides = pairing.ranges(pair, measure)
             if sides is None:
                 unknown.append(what)
-            elif variants.apart(*sides) == 0:
+            elif pairing.apart(*sides) == 0:
                 inside.append(what)
             else:
                 how = _apart(pair, measure, *sides)
@@ -408,7 +410,7 @@ def _chance(pairs: list[Pair]) -> list[str]:
     if not sizes:
         return []
     base, new = min(sizes, key=lambda size: math.comb(sum(size), size[0]))
-    looked = len(sizes) * len(variants.measures(pairs[0]))
+    looked = len(sizes) * len(pairing.measures(pairs[0]))
     return [
         f"The ranges of {base} + {new} runs that are alike fail to meet by chance once in"
         f" {math.comb(base + new, base) / 2:,.0f} comparisons; {looked} were made here."
@@ -417,7 +419,7 @@ def _chance(pairs: list[Pair]) -> list[str]:
 
 def _apart(pair: Pair, measure: Measure, base: list[float], new: list[float]) -> str:
     """E.g. "new above base in every run (46.00 to 51.00 against 44.00 to 45.00 MiB)"."""
-    way = "above" if variants.apart(base, new) > 0 else "below"
+    way = "above" if pairing.apart(base, new) > 0 else "below"
     ends = [
         " to ".join(measure.show.format(end * measure.scale) for end in (side[0], side[-1]))
         for side in (new, base)
@@ -445,8 +447,8 @@ def verdict(pairs: list[Pair], noun: str) -> list[str]:
 def _judged(result: Result, found: Aggregate, pairs: list[Pair]) -> list[str]:
     """The verdict beside what speaks against the run, which the gate does not know."""
     lines = [f"{line}." for line in verdict(pairs, place_noun(found))]
-    caveats = findings.disqualifiers(result, found.cells)
-    against = list(dict.fromkeys(caveat.what for caveat in caveats))
+    against_run = caveats.disqualifiers(result, found.cells)
+    against = list(dict.fromkeys(caveat.what for caveat in against_run))
     if against:
         lines.append(f"Against the run, and so against this, speaks: {', '.join(against)}.")
     return lines
@@ -459,7 +461,7 @@ def _where(result: Result) -> list[str]:
             " aggregate.txt, samples/ (one folder a run of each cell), results.jsonl."
         )
     ]
-    for name in result.levels_of(variants.AXIS):
+    for name in result.levels_of(pairing.AXIS):
         key = build_of(result, name).get("cache_key")
         if key:
             lines.append(f"Program of {name}: in the cache of builds, key {str(key)[:KEY_DIGITS]}.")

@@ -1,0 +1,36 @@
+"""A result with all that was concluded from it, worked out once and read by every page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from analysis.cells import pairing
+from analysis.cells.aggregate import Aggregate, aggregate
+from analysis.cells.pairing import Pair
+from analysis.inputs.load import Result
+from analysis.judgement import caveats
+from analysis.judgement.caveats import Caveat
+
+
+@dataclass(frozen=True)
+class Study:
+    """One result and its aggregate; the rest is worked out when first asked for."""
+
+    result: Result
+    found: Aggregate
+
+    @cached_property
+    def caveats(self) -> list[Caveat]:
+        """What speaks against the run."""
+        return caveats.disqualifiers(self.result, self.found.cells)
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Each variant against the first, place by place."""
+        return pairing.pairs(self.found)
+
+
+def study(result: Result) -> Study:
+    """Of a loaded result."""
+    return Study(result, aggregate(result))

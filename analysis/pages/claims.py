@@ -1,0 +1,11 @@
+"""What the experiment claims, and what the run says of it."""
+
+from __future__ import annotations
+
+from analysis.judgement.study import Study
+from analysis.pages.blocks import Block
+
+
+def blocks(study: Study) -> list[Block]:
+    """The parts to be read in this order."""
+    return []

@@ -1,0 +1,11 @@
+"""Latency by percentile with its confidence bounds."""
+
+from __future__ import annotations
+
+from analysis.judgement.study import Study
+from analysis.pages.blocks import Block
+
+
+def blocks(study: Study) -> list[Block]:
+    """The parts to be read in this order."""
+    return []
