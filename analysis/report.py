@@ -30,7 +30,7 @@ EXIT_INVALID, EXIT_REFUSED = 3, 4
 def outputs(of: Study) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
-    drawings = catalogue.draw_all(of.result, of.found)
+    drawings = catalogue.draw_all(of)
     made = {
         "aggregate.csv": cells_csv.csv_bytes(of.found),
         "aggregate.txt": terminal.text_bytes(of),
@@ -40,9 +40,10 @@ def outputs(of: Study) -> dict[str, bytes]:
         made["variants.csv"] = compared
     made |= latex.files(of)
     for drawing in drawings:
-        made[f"figures/{drawing.name}.svg"] = drawing.svg
-        made[f"figures/{drawing.name}.png"] = drawing.png
-    page = sections.page(of, drawings)
+        folder = "figures" if drawing.width == "single" else "figures/wide"
+        for kind in ("svg", "pdf", "png"):
+            made[f"{folder}/{drawing.name}.{kind}"] = getattr(drawing, kind)
+    page = sections.page(of, [drawing for drawing in drawings if drawing.width == "single"])
     made["report.md"] = render.markdown(page)
     made["report.html"] = render.html(page)
     return made
