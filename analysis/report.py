@@ -16,6 +16,7 @@ from analysis.inputs import files
 from analysis.judgement.study import Study, study
 from analysis.pages import cells_csv
 from analysis.pages import comparison_csv
+from analysis.pages import latex
 from analysis.pages import publish
 from analysis.pages import render
 from analysis.pages import sections
@@ -30,7 +31,6 @@ def outputs(of: Study) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
     drawings = catalogue.draw_all(of)
-    shown = [drawing for drawing in drawings if drawing.width == "single"]
     made = {
         "aggregate.csv": cells_csv.csv_bytes(of.found),
         "aggregate.txt": terminal.text_bytes(of),
@@ -38,11 +38,12 @@ def outputs(of: Study) -> dict[str, bytes]:
     compared = comparison_csv.csv_bytes(of.result, of.found)
     if compared is not None:
         made["variants.csv"] = compared
+    made |= latex.files(of)
     for drawing in drawings:
         folder = "figures" if drawing.width == "single" else "figures/wide"
         for kind in ("svg", "pdf", "png"):
             made[f"{folder}/{drawing.name}.{kind}"] = getattr(drawing, kind)
-    page = sections.page(of, shown)
+    page = sections.page(of, [drawing for drawing in drawings if drawing.width == "single"])
     made["report.md"] = render.markdown(page)
     made["report.html"] = render.html(page)
     return made

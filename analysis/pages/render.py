@@ -31,7 +31,6 @@ def _render(template: str, page: Page, autoescape: bool) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters["md"] = lambda text: str(text).replace("|", "\\|").replace("\n", " ")
     environment.globals["inline_svg"] = inline.inline_svg
     environment.globals["theme_css"] = inline.theme_css

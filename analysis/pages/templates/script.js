@@ -28,11 +28,21 @@ function sort(head) {
 for (const button of document.querySelectorAll("table.sortable th button"))
   button.addEventListener("click", () => sort(button.closest("th")));
 
-// A figure's points are [x, y, text], x and y as shares of the picture from its left and its top.
+// A figure's points are its circles that have a title, which a browser without script shows after a
+// while; here they become [x, y, text], x and y as shares of the picture from its left and its top.
+function takePoints(svg) {
+  const { width, height } = svg.viewBox.baseVal;
+  return [...svg.querySelectorAll("circle > title")].map(title => {
+    const circle = title.parentNode;
+    circle.remove();
+    return [circle.cx.baseVal.value / width, circle.cy.baseVal.value / height, title.textContent];
+  });
+}
+
 class Picture {
   constructor(box) {
     this.box = box;
-    this.points = JSON.parse(box.querySelector("script").textContent);
+    this.points = takePoints(box.querySelector("svg"));
     this.at = -1;
     this.spot = this.add("spot");
     this.tip = this.add("tip");

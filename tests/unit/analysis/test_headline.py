@@ -19,7 +19,6 @@ from analysis.cells.words import context_of, interval_of
 from analysis.pages.headline import headline
 from analysis.cells.labels import short
 from analysis.inputs.load import load_result
-from analysis.judgement.study import study
 from analysis.statistics.effect import Ratio
 from result_fixture import STACKS, cell_of, write_result
 

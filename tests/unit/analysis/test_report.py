@@ -47,6 +47,8 @@ OUTPUTS = {
     "aggregate.txt",
     "report.md",
     "report.html",
+    "tables/cells.tex",
+    "tables/verdicts.tex",
     *(
         f"{folder}/{name}.{kind}"
         for folder in ("figures", "figures/wide")

@@ -25,7 +25,6 @@ from analysis.pages import terminal
 from analysis.cells.aggregate import aggregate
 from analysis.pages.headline import headline
 from analysis.inputs.load import load_result
-from analysis.judgement.study import Study
 from analysis.report import main, outputs
 from result_fixture import COMMITS, SCENARIOS, edit_json, write_json, write_result, write_variants
 
