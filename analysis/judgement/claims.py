@@ -162,7 +162,7 @@ def _judged(
     subject = "every boot's number" if known.low == known.high else "the whole interval"
     beyond = _bound_beyond(claim, known)
     if beyond is not None:
-        p = _p_of_bound(of, against, beyond)
+        p = 0.0 if known.low == known.high else _p_of_bound(of, against, beyond)
         why = f"{subject} is beyond what is claimed, {claim.bounds}"
         finding = replace(known, word=CONTRADICTED, why=why, p=p)
     elif _is_inside(claim, _slack(claim, known)):
@@ -211,9 +211,9 @@ def _p_of_bound(
     of: dict[int | str, float], against: dict[int | str, float], bound: float
 ) -> float:
     """Two-sided, of the hypothesis that the ratio is the bound: below 0.05 exactly where the 95 %
-    interval excludes it. 0 where exact counts do."""
+    interval excludes it."""
     scaled = compare({block: number / bound for block, number in of.items()}, against)
-    return 0.0 if scaled.p is None else scaled.p
+    return 1.0 if scaled.p is None else scaled.p
 
 
 def _with_merged(claim: Claim, one: Finding) -> Finding:

@@ -88,6 +88,21 @@ def within(pair: Pair, build: dict[str, Any] | None = None) -> list[Refused]:
     return found
 
 
+def servers(a: Result, b: Result) -> list[Refused]:
+    """Variants of one name whose programs were built from different commits: what a comparison of
+    two results may be about, and what a repetition of one must say."""
+    named = [_variants(result.build or {}) for result in (a, b)]
+    instead = "it is not the same program that was measured again"
+    return [
+        one
+        for name in named[0]
+        if name in named[1]
+        for one in _unlike(
+            f"variant {name}'s revision", *(_commit(side[name]) for side in named), instead
+        )
+    ]
+
+
 def cells(a: Cell, b: Cell) -> list[Refused]:
     """Why two cells, of one result or of two, are not the same path with the same client."""
     if not (a.valid and b.valid):  # then the effective settings may not be known

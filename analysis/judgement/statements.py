@@ -13,6 +13,7 @@ from analysis.inputs.load import Refusal
 
 SOURCE = "experiment.json"
 MARGIN = 0.02  # of an equivalence that states none
+MARGIN_MAX = 1.0
 NUMBER_MAX = 1e15
 NAME = re.compile(r"[a-z0-9-]{1,64}")
 
@@ -155,6 +156,8 @@ def _bounds(table: dict[str, Any], kind: str) -> tuple[float | None, float | Non
         return _DIRECTIONS[_one_of(table, "direction", _DIRECTIONS)]
     if kind == "equivalence":
         margin = _positive({"margin": MARGIN} | table, "margin")
+        if margin > MARGIN_MAX:
+            raise ValueError(f"`margin` is a share; it must not be above {MARGIN_MAX:g}")
         return 1 / (1 + margin), 1 + margin
     low, high = (
         _positive(table, key) if key in table else None for key in ("at_least", "at_most")

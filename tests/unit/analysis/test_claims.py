@@ -301,6 +301,7 @@ class Reading(unittest.TestCase):
             ([{"kind": "ratio", "name": "x", "of": {"depth": 1}}], "has no `against`"),
             ([rising(direction="up")], "`direction` is not one of rising, falling"),
             ([rising(along=3)], "`along` is not the name"),
+            ([ratio(kind="equivalence", margin=2)], "`margin` is a share"),
             ([ratio(kind="equivalence", margin=-1)], "`margin` is not a number above 0"),
         ):
             with self.subTest(words=words):
