@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Mapping
 
 from analysis.cells import words
 from analysis.cells.aggregate import Aggregate
@@ -120,31 +121,26 @@ def _finding(claim: Claim, place: Place) -> Finding:
     against = (
         place.against.by_block(claim.metric.of) if place.against else dict.fromkeys(of, 1.0)
     )
-    if min(*of.values(), *against.values()) <= 0:
-        return Finding(place, UNDECIDED, "a boot has 0, which has no ratio to anything")
     ratio = compare(of, against)
-    known = Finding(place, UNDECIDED, "", _number(claim, place, ratio), n=_blocks(place, ratio))
-    if not _varies(ratio):
-        if not claim.metric.counted or min(ratio.n_new, ratio.n_base) < BLOCKS_MIN:
-            why = ratio.reason or "the samples do not vary"
-            return replace(known, why=f"no interval: {why}")
-        known = replace(known, low=ratio.ratio, high=ratio.ratio)
-    else:
-        known = replace(known, low=ratio.low, high=ratio.high)
+    if ratio.ratio is None:
+        return Finding(place, UNDECIDED, f"nothing to judge: {ratio.reason}")
+    number = _merged(claim, place) if claim.metric.percentile else ratio.ratio
+    ends = (ratio.low, ratio.high)
+    if claim.metric.counted and _is_exact(of) and _is_exact(against):
+        ends = (ratio.ratio, ratio.ratio)
+    known = Finding(place, UNDECIDED, "", number, *ends, n=_blocks(place, ratio))
+    if known.low is None:
+        return replace(known, why=f"no interval: {ratio.reason}")
     return _judged(claim, known, of, against)
 
 
-def _varies(ratio: Ratio) -> bool:
-    """Whether there is an interval of more than a rounding's width."""
-    if ratio.low is None or ratio.high is None:
-        return False
-    return round(math.log(ratio.high / ratio.low), DECIMALS) > 0
+def _is_exact(numbers: Mapping[int | str, float]) -> bool:
+    """Whether enough boots have the same number, to the last digit."""
+    return len(numbers) >= BLOCKS_MIN and len(set(numbers.values())) == 1
 
 
-def _number(claim: Claim, place: Place, ratio: Ratio) -> float:
-    """The geometric mean over boots; a percentile's as the merged histograms have it."""
-    if not claim.metric.percentile:
-        return ratio.ratio
+def _merged(claim: Claim, place: Place) -> float:
+    """A percentile, or a ratio of two, of the merged histograms."""
     of, *against = [cell.known(claim.metric.column) for cell in place.cells]
     return of / against[0] if against else of
 
@@ -156,7 +152,7 @@ def _blocks(place: Place, ratio: Ratio) -> str:
 
 
 def _judged(
-    claim: Claim, known: Finding, of: dict[int | str, float], against: dict[int | str, float]
+    claim: Claim, known: Finding, of: Mapping[int | str, float], against: Mapping[int | str, float]
 ) -> Finding:
     """A place with an interval."""
     subject = "every boot's number" if known.low == known.high else "the whole interval"
@@ -208,7 +204,7 @@ def _slack(claim: Claim, one: Finding) -> float:
 
 
 def _p_of_bound(
-    of: dict[int | str, float], against: dict[int | str, float], bound: float
+    of: Mapping[int | str, float], against: Mapping[int | str, float], bound: float
 ) -> float:
     """Two-sided, of the hypothesis that the ratio is the bound: below 0.05 exactly where the 95 %
     interval excludes it."""
