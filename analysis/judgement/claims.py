@@ -90,6 +90,12 @@ def evaluate(result: Result, found: Aggregate) -> list[ClaimOutcome]:
     return [outcome(claim, found) for claim in read(result.effective, result.path)]
 
 
+def exit_status(outcomes: list[ClaimOutcome]) -> int:
+    """0 all supported, or none stated; 1 one is contradicted; 2 none is, but one is undecided."""
+    words = {one.word for one in outcomes}
+    return 1 if CONTRADICTED in words else 2 if UNDECIDED in words else 0
+
+
 def outcome(claim: Claim, found: Aggregate) -> ClaimOutcome:
     """One claim against one aggregate, be it of the experiment that states it or of a later one."""
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 from scipy import stats
 
 from analysis.inputs.load import Refusal
+from analysis.judgement.claims import exit_status
 from analysis.judgement.statements import read
 from analysis.judgement.study import study
 from analysis.pages import claims as page
@@ -204,6 +205,23 @@ class ManyCells(unittest.TestCase):
         claim = ratio(of={"delivery": "coalesce", "depth": 8}, at_least=4)
         one = outcome(rates(i1=100e3, c1=100e3, i8=100e3, c8=500e3), claim)
         self.assertEqual((len(one.findings), one.word), (1, "supported"))
+
+
+class Status(unittest.TestCase):
+    def test_worst_decides(self):
+        """A claim that is contradicted outweighs one that is undecided; none at all is well"""
+        result = claimed(rates(i8=100e3, c8=500e3))
+        good, open_, bad = (
+            ratio(name=f"at-least-{least}", at_least=least) for least in (4, 5, 6)
+        )
+        for claims, expected in (
+            ([], 0),
+            ([good], 0),
+            ([good, open_], 2),
+            ([open_, bad, good], 1),
+        ):
+            with self.subTest(expected=expected, n=len(claims)):
+                self.assertEqual(exit_status(study(stating(result, claims)).claims), expected)
 
 
 class NotMeasured(unittest.TestCase):
