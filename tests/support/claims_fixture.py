@@ -14,6 +14,26 @@ from result_fixture import EXPERIMENT, cell_of, edit_json, write_json, write_man
 Numbers = dict[tuple[str, str, int], list[float]]
 
 
+def ratio(**rest: Any) -> dict[str, Any]:
+    """A claim of what coalescing is worth at depth 8."""
+    return {
+        "name": "worth",
+        "kind": "ratio",
+        "of": {"delivery": "coalesce"},
+        "against": {"delivery": "immediate"},
+    } | rest
+
+
+def bound(**rest: Any) -> dict[str, Any]:
+    """A claim of the cells' own numbers."""
+    return {"name": "level", "kind": "bound", "where": {}} | rest
+
+
+def rising(**rest: Any) -> dict[str, Any]:
+    """A claim that numbers rise with depth."""
+    return {"name": "rise", "kind": "monotone", "along": "depth", "direction": "rising"} | rest
+
+
 def write_claimed(
     path: Path, numbers: Numbers, claims: Any = None, metric: str = "effective_rps", **fixed: Any
 ) -> Path:
