@@ -18,7 +18,7 @@ def blocks(study: Study) -> list[Block]:
     return [
         Block(
             "Claims",
-            [*_judged(study.claims), *_basis(study.claims)],
+            [*_judged(study.claims), *_basis(study.claims), *_limited(study.claims)],
             Table(TITLES, [row(one) for one in study.claims], left=len(TITLES)),
         )
     ]
@@ -44,6 +44,22 @@ def _basis(outcomes: list[ClaimOutcome]) -> list[str]:
             "A percentile's number is of the merged histograms; its interval is of the boots' own"
             " percentiles, and decides only where both agree."
         )
+    return lines
+
+
+def _limited(outcomes: list[ClaimOutcome]) -> list[str]:
+    """Claims about requests/s that rest on a server which was faster than its client."""
+    lines = []
+    for outcome in outcomes:
+        if outcome.decisive is None or outcome.claim.metric.name != "rps":
+            continue
+        for cell in outcome.decisive.place.cells:
+            boots = cell.values["client_saturated"].number
+            if boots:
+                lines.append(
+                    f"{outcome.name}: in {boots:.0f} of {len(cell.valid)} boots of {cell.variant}"
+                    " the client was at its limit, so that server may be faster than this."
+                )
     return lines
 
 

@@ -321,6 +321,15 @@ class Page(unittest.TestCase):
         self.assertEqual(block.table.rows[1][1], "It is fast.")
         self.assertIn("level is judged as: requests/s (rps) of every cell", block.lines[0])
 
+    def test_client_at_its_limit(self):
+        """It is said where a claim rests on a server that its client could not keep busy"""
+        result = claimed(rates(i8=100e3, c8=500e3), [ratio(at_least=4)])
+        for sample in result.samples:
+            sample.raw["client"]["saturated"] = sample.cell["delivery"] == "coalesce"
+        (block,) = page.blocks(study(result))
+        expected = f"worth: in 4 of 4 boots of {EPOLL}.coalesce.d8 the client was at its limit"
+        self.assertTrue(block.lines[-1].startswith(expected), block.lines[-1])
+
     def test_nothing_claimed(self):
         """Without claims there is no such part"""
         self.assertEqual(page.blocks(study(claimed(rates(i8=100e3)))), [])
