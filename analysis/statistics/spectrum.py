@@ -1,0 +1,143 @@
+"""Percentiles of several boots' latencies taken together, with bounds that know of boots.
+
+A cell's percentile is that of its merged counts; percentiles are never averaged. Its bounds come
+from a cluster bootstrap (Field and Welsh, 2007): whole boots are drawn with replacement, their
+counts merged, the percentile taken. The millions of requests of a boot share its luck, so that
+drawing requests instead would give bounds of almost no width. The greatest value gets none:
+resampling cannot see beyond what was seen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Sequence
+
+import numpy as np
+
+CONFIDENCE = 0.95
+RESAMPLES = 500
+SEED = 20261201
+# Bounds are sought among so many values at most, evenly spread between the boots' own percentiles.
+GRID = 65
+# A percentile beyond which fewer values lie is not told: it is that of a few requests.
+BEYOND_MIN = 10
+# The range of k boots holds the median boot with a probability of 1 - 2 ** (1 - k): with fewer
+# boots than this, bounds made of them fall short of CONFIDENCE.
+BOOTS_FEW = 6
+
+
+@dataclass(frozen=True)
+class Counts:
+    """One boot's latencies: how often (`counts`) each of the ascending `values_ns` was seen."""
+
+    values_ns: np.ndarray
+    counts: np.ndarray
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Percentiles of merged counts, in nanoseconds; one place in each array for each quantile.
+
+    NaN where fewer than BEYOND_MIN values lie beyond; `low_ns` and `high_ns` are NaN throughout for
+    a single boot.
+    """
+
+    quantiles: np.ndarray
+    values_ns: np.ndarray
+    low_ns: np.ndarray
+    high_ns: np.ndarray
+    max_ns: float
+    max_range_ns: tuple[float, float]  # of the boots' own greatest values
+    boots: int
+    n: int
+
+    @property
+    def holds(self) -> float:
+        """About how often bounds of so few boots can hold the true percentile, at the most."""
+        return min(CONFIDENCE, 1 - 2.0 ** (1 - self.boots))
+
+
+def spectrum(
+    boots: Sequence[Counts], quantiles: Sequence[float], resamples: int = RESAMPLES
+) -> Spectrum:
+    """Of boots of which each recorded something; quantiles within 0 to 1, the same seed always.
+
+    Raises ValueError without a boot, or if one is empty.
+    """
+    if not boots or any(boot.counts.sum() == 0 for boot in boots):
+        raise ValueError("a spectrum needs boots that recorded something")
+    wanted = np.asarray(quantiles, dtype=float)
+    values, below = _cumulative(boots)
+    n = int(below[-1].sum())
+    known = n * (1 - wanted) >= BEYOND_MIN
+    together = below.sum(axis=1, keepdims=True)
+    merged = values[[_places(together, quantile)[0] for quantile in wanted]]
+    low = high = np.full(len(wanted), np.nan)
+    if len(boots) > 1:
+        low, high = _bounds(values, below, wanted, resamples)
+    own = [float(boot.values_ns[boot.counts > 0][-1]) for boot in boots]
+    return Spectrum(
+        quantiles=wanted,
+        values_ns=np.where(known, merged, np.nan),
+        low_ns=np.where(known, low, np.nan),
+        high_ns=np.where(known, high, np.nan),
+        max_ns=max(own),
+        max_range_ns=(min(own), max(own)),
+        boots=len(boots),
+        n=n,
+    )
+
+
+def _cumulative(boots: Sequence[Counts]) -> tuple[np.ndarray, np.ndarray]:
+    """(values, below): all boots' values, ascending; and, values x boots, how many of a boot's do
+    not exceed each."""
+    values = np.unique(np.concatenate([boot.values_ns for boot in boots]))
+    below = np.empty((len(values), len(boots)))
+    for column, boot in enumerate(boots):
+        sums = np.concatenate([[0], np.cumsum(boot.counts)])
+        below[:, column] = sums[np.searchsorted(boot.values_ns, values, side="right")]
+    return values.astype(float), below
+
+
+def _bounds(
+    values: np.ndarray, below: np.ndarray, quantiles: np.ndarray, resamples: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The ends of the middle CONFIDENCE of the resamples' percentiles."""
+    boots = below.shape[1]
+    draws = _draws(boots, resamples)
+    totals = draws @ below[-1]
+    aside = int((1 - CONFIDENCE) / 2 * resamples)
+    ends = []
+    for quantile in quantiles:
+        grid = _between_boots(below, quantile)
+        enough = draws @ below[grid].T >= _ranks(totals, quantile)[:, None]
+        found = np.sort(values[grid[enough.argmax(axis=1)]])
+        ends.append((found[aside], found[-1 - aside]))
+    low, high = zip(*ends)
+    return np.array(low), np.array(high)
+
+
+@lru_cache(maxsize=8)
+def _draws(boots: int, resamples: int) -> np.ndarray:
+    """Resamples x boots: how often each boot was drawn."""
+    rng = np.random.default_rng(SEED)
+    return rng.multinomial(boots, [1 / boots] * boots, resamples).astype(float)
+
+
+def _between_boots(below: np.ndarray, quantile: float) -> np.ndarray:
+    """Places, at most GRID, from the lowest to the highest of the boots' own percentiles: whatever
+    is merged of the boots has its percentile between these."""
+    own = _places(below, quantile)
+    return np.unique(np.linspace(own.min(), own.max(), GRID).round().astype(int))
+
+
+def _places(below: np.ndarray, quantile: float) -> np.ndarray:
+    """For each column, the place of the first value that at least this share of all does not
+    exceed."""
+    return (below < _ranks(below[-1], quantile)).sum(axis=0)
+
+
+def _ranks(totals: np.ndarray, quantile: float) -> np.ndarray:
+    """The rank of a quantile among so many; rounded first, as 0.07 * 100 must ask for rank 7."""
+    return np.maximum(1, np.ceil(np.round(totals * quantile, 6)))
