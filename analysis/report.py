@@ -19,6 +19,7 @@ from analysis.pages import render
 from analysis.cells.aggregate import Aggregate, aggregate
 from analysis.pages.headline import headline
 from analysis.inputs.load import Refusal, Result, load_result
+from analysis.judgement.study import Study
 
 EXIT_INVALID, EXIT_REFUSED = 3, 4
 
@@ -26,7 +27,8 @@ EXIT_INVALID, EXIT_REFUSED = 3, 4
 def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
-    drawings = catalogue.draw_all(result, found)
+    drawings = catalogue.draw_all(Study(result, found))
+    shown = [drawing for drawing in drawings if drawing.width == "single"]
     made = {
         "aggregate.csv": render.csv_bytes(found),
         "aggregate.txt": render.text_bytes(result, found),
@@ -35,10 +37,11 @@ def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
     if compared is not None:
         made["variants.csv"] = compared
     for drawing in drawings:
-        made[f"figures/{drawing.name}.svg"] = drawing.svg
-        made[f"figures/{drawing.name}.png"] = drawing.png
-    made["report.md"] = render.report_md(result, found, drawings)
-    made["report.html"] = render.report_html(result, found, drawings)
+        folder = "figures" if drawing.width == "single" else "figures/wide"
+        for kind in ("svg", "pdf", "png"):
+            made[f"{folder}/{drawing.name}.{kind}"] = getattr(drawing, kind)
+    made["report.md"] = render.report_md(result, found, shown)
+    made["report.html"] = render.report_html(result, found, shown)
     return made
 
 
