@@ -127,10 +127,10 @@ def fit(
     values: Sequence[float],
     levels: Sequence[Sequence[int]],
     sizes: Mapping[str, int],
-    runs: Sequence[int],
+    runs: Sequence[int | str],
 ) -> Model:
     """Of positive values, each with the places of its levels (one a factor, in the order of
-    `sizes`: factor to number of levels, two or more) and the number of its run.
+    `sizes`: factor to number of levels, two or more) and the run that it is of.
 
     Raises ValueError if there is no value, one is not positive, or a level is out of range.
     """
@@ -171,7 +171,7 @@ def _code(size: int) -> np.ndarray:
     return np.vstack([np.eye(size - 1), -np.ones(size - 1)])
 
 
-def _run_columns(runs: Sequence[int]) -> np.ndarray:
+def _run_columns(runs: Sequence[int | str]) -> np.ndarray:
     """Values x (runs - 1); none where each value has a run of its own, which is then no block."""
     numbers, places = np.unique(runs, return_inverse=True)
     alone = len(numbers) == len(places)

@@ -18,8 +18,6 @@ import numpy as np
 CONFIDENCE = 0.95
 RESAMPLES = 500
 SEED = 20261201
-# Bounds are sought among so many values at most, evenly spread between the boots' own percentiles.
-GRID = 65
 # A percentile beyond which fewer values lie is not told: it is that of a few requests.
 BEYOND_MIN = 10
 # The range of k boots holds the median boot with a probability of 1 - 2 ** (1 - k): with fewer
@@ -69,10 +67,10 @@ def spectrum(
         raise ValueError("a spectrum needs boots that recorded something")
     wanted = np.asarray(quantiles, dtype=float)
     values, below = _cumulative(boots)
-    n = int(below[-1].sum())
+    n = float(below[:, -1].sum())
     known = n * (1 - wanted) >= BEYOND_MIN
-    together = below.sum(axis=1, keepdims=True)
-    merged = values[[_places(together, quantile)[0] for quantile in wanted]]
+    together = below.sum(axis=0)
+    merged = values[[np.searchsorted(together, _ranks(n, one)) for one in wanted]]
     low = high = np.full(len(wanted), np.nan)
     if len(boots) > 1:
         low, high = _bounds(values, below, wanted, resamples)
@@ -85,37 +83,49 @@ def spectrum(
         max_ns=max(own),
         max_range_ns=(min(own), max(own)),
         boots=len(boots),
-        n=n,
+        n=int(n),
     )
 
 
 def _cumulative(boots: Sequence[Counts]) -> tuple[np.ndarray, np.ndarray]:
-    """(values, below): all boots' values, ascending; and, values x boots, how many of a boot's do
+    """(values, below): all boots' values, ascending; and, boots x values, how many of a boot's do
     not exceed each."""
-    values = np.unique(np.concatenate([boot.values_ns for boot in boots]))
-    below = np.empty((len(values), len(boots)))
-    for column, boot in enumerate(boots):
-        sums = np.concatenate([[0], np.cumsum(boot.counts)])
-        below[:, column] = sums[np.searchsorted(boot.values_ns, values, side="right")]
-    return values.astype(float), below
+    together = np.concatenate([boot.values_ns for boot in boots])
+    values = np.unique(together)
+    rows = np.repeat(np.arange(len(boots)), [len(boot.values_ns) for boot in boots])
+    counts = np.zeros((len(boots), len(values)))
+    counts[rows, np.searchsorted(values, together)] = np.concatenate(
+        [boot.counts for boot in boots]
+    )
+    return values.astype(float), counts.cumsum(axis=1)
 
 
 def _bounds(
     values: np.ndarray, below: np.ndarray, quantiles: np.ndarray, resamples: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the middle CONFIDENCE of the resamples' percentiles."""
-    boots = below.shape[1]
-    draws = _draws(boots, resamples)
-    totals = draws @ below[-1]
+    draws = _draws(len(below), resamples)
+    totals = draws @ below[:, -1]
     aside = int((1 - CONFIDENCE) / 2 * resamples)
-    ends = []
-    for quantile in quantiles:
-        grid = _between_boots(below, quantile)
-        enough = draws @ below[grid].T >= _ranks(totals, quantile)[:, None]
-        found = np.sort(values[grid[enough.argmax(axis=1)]])
-        ends.append((found[aside], found[-1 - aside]))
-    low, high = zip(*ends)
-    return np.array(low), np.array(high)
+    low, high = np.empty(len(quantiles)), np.empty(len(quantiles))
+    for at, quantile in enumerate(quantiles):
+        ranks = _ranks(totals, quantile)
+        low[at] = values[_reached(below, draws, ranks, aside + 1)]
+        high[at] = values[_reached(below, draws, ranks, resamples - aside)]
+    return low, high
+
+
+def _reached(below: np.ndarray, draws: np.ndarray, ranks: np.ndarray, wanted: int) -> int:
+    """The place of the first value by which so many draws have reached their ranks: a percentile of
+    the draws' percentiles, found without merging any draw."""
+    first, last = 0, below.shape[1] - 1
+    while first < last:
+        middle = (first + last) // 2
+        if (draws @ below[:, middle] >= ranks).sum() >= wanted:
+            last = middle
+        else:
+            first = middle + 1
+    return first
 
 
 @lru_cache(maxsize=8)
@@ -125,19 +135,6 @@ def _draws(boots: int, resamples: int) -> np.ndarray:
     return rng.multinomial(boots, [1 / boots] * boots, resamples).astype(float)
 
 
-def _between_boots(below: np.ndarray, quantile: float) -> np.ndarray:
-    """Places, at most GRID, from the lowest to the highest of the boots' own percentiles: whatever
-    is merged of the boots has its percentile between these."""
-    own = _places(below, quantile)
-    return np.unique(np.linspace(own.min(), own.max(), GRID).round().astype(int))
-
-
-def _places(below: np.ndarray, quantile: float) -> np.ndarray:
-    """For each column, the place of the first value that at least this share of all does not
-    exceed."""
-    return (below < _ranks(below[-1], quantile)).sum(axis=0)
-
-
-def _ranks(totals: np.ndarray, quantile: float) -> np.ndarray:
+def _ranks(totals: np.ndarray | float, quantile: float) -> np.ndarray:
     """The rank of a quantile among so many; rounded first, as 0.07 * 100 must ask for rank 7."""
     return np.maximum(1, np.ceil(np.round(totals * quantile, 6)))

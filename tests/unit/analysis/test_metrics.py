@@ -1,4 +1,4 @@
-"""metrics.jsonl: what older and newer clients write is read, what is malformed is refused by line."""
+"""metrics.jsonl: what old and new clients write is read, what is malformed is refused by line."""
 
 import json
 import tempfile

@@ -129,9 +129,9 @@ class Planted(unittest.TestCase):
 
 class Holes(unittest.TestCase):
     def test_excluded(self):
-        """a pair without the cells that would tell is named as such, and its effects are not known"""
+        """a pair without the cells that would tell is named, and its effects are not known"""
         values, levels, runs = planted(np.random.default_rng(7), 3, 0.02)
-        kept = [at for at, (_, delivery, depth) in enumerate(levels) if not (delivery and depth == 0)]
+        kept = [at for at, (_, late, depth) in enumerate(levels) if not late or depth > 0]
         sides = [[side[at] for at in kept] for side in (values, levels, runs)]
         found = fit(sides[0], sides[1], GRID, sides[2])
         self.assertFalse(found.balanced)
