@@ -6,7 +6,7 @@ from typing import Callable, Iterator, Sequence
 
 import matplotlib
 
-from analysis.figures import forest, latency, order, rates, writes
+from analysis.figures import forest, heat, latency, order, rates, residuals, writes
 from analysis.figures.canvas import Drawing
 from analysis.figures.style import STYLE, Width
 from analysis.judgement.study import Study
@@ -15,8 +15,10 @@ FIGURES: list[Callable[[Study, Width], Iterator[Drawing]]] = [
     rates.draw,
     forest.draw,
     latency.draw,
+    heat.draw,
     writes.draw,
     order.draw,
+    residuals.draw,
 ]
 
 

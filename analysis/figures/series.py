@@ -130,6 +130,16 @@ def name_of(factor: str, level: Any, levels: list[Any]) -> str:
     return describe(factor, level)
 
 
+def label_of(found: Aggregate, cell: Cell) -> str:
+    """A cell among the run's by what varies, e.g. "epoll coalesce d8"."""
+    named = [
+        short(name, cell.settings[name], levels)
+        for name, levels in found.factors.items()
+        if len(levels) > 1
+    ]
+    return " ".join(named) or cell.variant
+
+
 def spread_aside(count: int) -> list[float]:
     """Factors that set the dots of one cell side by side on a log axis."""
     step = min(0.07, 0.4 / max(count - 1, 1))
