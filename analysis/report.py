@@ -16,6 +16,7 @@ from analysis.inputs import files
 from analysis.judgement.study import Study, study
 from analysis.pages import cells_csv
 from analysis.pages import comparison_csv
+from analysis.pages import latex
 from analysis.pages import publish
 from analysis.pages import render
 from analysis.pages import sections
@@ -37,6 +38,7 @@ def outputs(of: Study) -> dict[str, bytes]:
     compared = comparison_csv.csv_bytes(of.result, of.found)
     if compared is not None:
         made["variants.csv"] = compared
+    made |= latex.files(of)
     for drawing in drawings:
         made[f"figures/{drawing.name}.svg"] = drawing.svg
         made[f"figures/{drawing.name}.png"] = drawing.png

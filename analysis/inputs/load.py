@@ -29,6 +29,7 @@ OWN_OUTPUTS = (
     "report.md",
     "report.html",
     "figures/",
+    "tables/",
 )
 
 

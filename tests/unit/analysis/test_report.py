@@ -47,6 +47,8 @@ OUTPUTS = {
     "aggregate.txt",
     "report.md",
     "report.html",
+    "tables/cells.tex",
+    "tables/verdicts.tex",
     *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
 }
 
