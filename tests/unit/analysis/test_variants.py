@@ -13,6 +13,7 @@ from pathlib import Path
 
 from analysis.cells import pairing
 from analysis.figures import catalogue
+from analysis.figures import style
 from analysis.judgement import caveats
 from analysis.judgement.study import Study
 from analysis.pages import cells_csv
@@ -24,6 +25,7 @@ from analysis.pages import terminal
 from analysis.cells.aggregate import aggregate
 from analysis.pages.headline import headline
 from analysis.inputs.load import load_result
+from analysis.judgement.study import Study
 from analysis.report import main, outputs
 from result_fixture import COMMITS, SCENARIOS, edit_json, write_json, write_result, write_variants
 
@@ -299,11 +301,11 @@ class Known(unittest.TestCase):
 
     def test_figures(self):
         """there is a latency figure a scenario, with the variants in colours of their own"""
-        drawings = {drawing.name: drawing for drawing in catalogue.draw_all(self.result, self.found)}
+        drawings = {drawing.name: drawing for drawing in catalogue.draw_all(Study(self.result, self.found), ["single"])}
         wanted = {f"latency-scenario-{name}" for name in SCENARIOS}
         self.assertEqual(set(drawings), wanted | {"ratios-variant", "execution-order"})
         svg = drawings["latency-scenario-echo-256"].svg.decode()
-        self.assertTrue(set(catalogue.PALETTE[:2]) <= set(re.findall("#[0-9a-f]{6}", svg)))
+        self.assertTrue(set(style.PALETTE[:2]) <= set(re.findall("#[0-9a-f]{6}", svg)))
 
     def test_again(self):
         """a variant that was named on the command line is named so again"""
