@@ -7,6 +7,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/*
+ * An octave is cut in 8: a line has at most 8 * 34 + 8 pairs, for no value is above 2^37 ns, and
+ * usually some 40.
+ */
+enum { COARSE_BITS = 3 };
+
 int progress_open(struct progress *progress, const char *metrics, struct tp_error *error)
 {
 	struct stat about;
@@ -39,6 +45,44 @@ static double percentile_us(const struct histogram *histogram, double percentile
 				: __builtin_nan("");
 }
 
+/* The largest value of the coarse bucket that a value falls into, ns. */
+static uint64_t coarse_end_ns(uint64_t value_ns)
+{
+	unsigned top_bit = 63 - (unsigned)__builtin_clzll(value_ns | 1);
+	unsigned shift = top_bit > COARSE_BITS ? top_bit - COARSE_BITS : 0;
+
+	return value_ns | ((1ull << shift) - 1);
+}
+
+static void append_pair(json_t *pairs, uint64_t end_ns, uint64_t count)
+{
+	json_t *pair = json_array();
+
+	json_array_append_new(pair, json_count(end_ns));
+	json_array_append_new(pair, json_count(count));
+	json_array_append_new(pairs, pair);
+}
+
+/* [[largest value, count], ...] of the coarse buckets that are not empty; a new reference. */
+static json_t *coarse_counts(const struct histogram *histogram)
+{
+	json_t *pairs = json_array();
+	struct histogram_bucket bucket = {0};
+	uint64_t end_ns = 0, count = 0;
+
+	for (uint32_t at = 0; histogram_next(histogram, at, &bucket); at = bucket.index + 1) {
+		if (count && bucket.high_ns > end_ns) {
+			append_pair(pairs, end_ns, count);
+			count = 0;
+		}
+		end_ns = coarse_end_ns(bucket.high_ns);
+		count += bucket.count;
+	}
+	if (count)
+		append_pair(pairs, end_ns, count);
+	return pairs;
+}
+
 static void append_metrics(struct progress *progress, enum load_phase phase,
 			   const struct record *interval)
 {
@@ -51,6 +95,7 @@ static void append_metrics(struct progress *progress, enum load_phase phase,
 	json_object_set_new(object, "rps", json_number(load_rps(interval)));
 	json_object_set_new(object, "p50_us", json_number(percentile_us(&interval->service, 50)));
 	json_object_set_new(object, "p99_us", json_number(percentile_us(&interval->service, 99)));
+	json_object_set_new(object, "service_ns", coarse_counts(&interval->service));
 	json_print_line(progress->metrics, "", object);
 }
 

@@ -249,12 +249,9 @@ int verb_plan(int argc, char **argv)
 		.table = table,
 		.count = sizeof(table) / sizeof(table[0])};
 	char variants[EXPERIMENT_FLAGS_WORDS];
-	struct tp_error error;
 	int status;
 
-	if (experiment_flags_begin(&options.changes, variants, &error) < 0)
-		return exit_with(EXIT_USAGE, program, &error);
-	if (!flags_accept(&flags, argc, argv, &status))
+	if (!experiment_flags_accept(&flags, &options.changes, variants, argc, argv, &status))
 		return status;
 	return plan_options(&options);
 }

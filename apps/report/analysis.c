@@ -1,5 +1,6 @@
 #include "apps/report/analysis.h"
 
+#include "apps/common/exit.h"
 #include "apps/common/file.h"
 #include "apps/provenance/root.h"
 
@@ -9,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* Of a call, the interpreter's own and the NULL included: a history of results may be long. */
+enum { ARGUMENTS_MAX = 4096 };
 
 const char analysis_python[] = "/usr/bin/python3";
 
@@ -29,16 +33,36 @@ static int prepare(struct tp_error *error)
 	return 0;
 }
 
-int analysis_exec_report(const char *result, struct tp_error *error)
+int analysis_exec(const char *module, const char *const *arguments, struct tp_error *error)
 {
+	/* -P: whatever is called analysis/ where we stand is not meant. */
+	const char *argv[ARGUMENTS_MAX] = {analysis_python, "-P", "-m"};
+	unsigned count = 3;
+	char name[64];
 	int code = prepare(error);
 
 	if (code < 0)
 		return code;
-	/* -P: whatever is called analysis/ where we stand is not meant. */
-	execl(analysis_python, analysis_python, "-P", "-m", "analysis.report", result,
-	      (char *)NULL);
+	snprintf(name, sizeof(name), "analysis.%s", module);
+	argv[count++] = name;
+	for (; *arguments; arguments++) {
+		if (count == ARGUMENTS_MAX - 1)
+			return tp_fail(error, -E2BIG, "more than %u arguments", ARGUMENTS_MAX - 5);
+		argv[count++] = *arguments;
+	}
+	execv(analysis_python, (char *const *)argv);
 	return tp_fail(error, -errno, "cannot execute %s: %s", analysis_python, strerror(errno));
+}
+
+int analysis_verb(const char *program, const char *module, char **argv)
+{
+	struct tp_error error;
+
+	if (!analysis_ready(program))
+		return EXIT_USAGE;
+	fflush(stdout);
+	analysis_exec(module, (const char *const *)argv + 1, &error);
+	return exit_with(EXIT_USAGE, program, &error);
 }
 
 /*
@@ -67,4 +91,14 @@ int analysis_missing(char *packages, size_t packages_bytes)
 					 missing++ ? " " : "", modules[i]);
 	}
 	return missing;
+}
+
+bool analysis_ready(const char *program)
+{
+	char missing[256];
+
+	if (analysis_missing(missing, sizeof(missing)) == 0)
+		return true;
+	fprintf(stderr, "%s: packages are missing: apt-get install %s\n", program, missing);
+	return false;
 }

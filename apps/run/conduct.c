@@ -3,6 +3,7 @@
 #include "apps/common/exit.h"
 #include "apps/provenance/root.h"
 #include "apps/report/analysis.h"
+#include "apps/run/analyse.h"
 #include "apps/run/store/attempts.h"
 #include "apps/run/builds/builds.h"
 #include "apps/run/store/differ.h"
@@ -14,18 +15,12 @@
 #include "dataplane/core/hugepages.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-/* How long an analysis that was asked to end may take: 5 s. */
-enum { REPORT_STEP_MS = 100, REPORT_END_STEPS = 50 };
 
 const char *const conduct_when_busy_names[] = {
 	[CONDUCT_STAMP] = "stamp",
@@ -62,59 +57,14 @@ const char *conduct_default_output(char path[PATH_MAX + 16])
 }
 
 /*
- * Waits for the analysis; an interrupt ends it, and what would not be ended is killed. Its exit
- * status, or -1.
+ * Has the analysis make the report. Its exit status; or -1 if there is no report, which is said,
+ * and changes no sample.
  */
-static int await_report(pid_t pid, struct interrupt *interrupt)
+static int make_report(const struct conduct *conduct, const char *result,
+		       struct interrupt *interrupt)
 {
-	struct pollfd signals = {.fd = interrupt->fd, .events = POLLIN};
-	unsigned patience = REPORT_END_STEPS;
-	int status = 0;
-	pid_t ended;
-
-	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
-		if (interrupt_check(interrupt)) {
-			kill(pid, patience > 0 ? SIGTERM : SIGKILL);
-			patience -= patience > 0;
-			signals.fd = -1;
-		}
-		poll(&signals, 1, REPORT_STEP_MS);
-	}
-	interrupt_check(interrupt); /* Ctrl-C at a terminal is the analysis's too */
-	return ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* In the child: ends with the runner, and takes signals as programs do. */
-static void become_report(const struct conduct *conduct, const char *result, pid_t runner)
-{
-	struct tp_error error;
-	sigset_t none;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != runner)
-		_exit(EXIT_USAGE); /* it ended before it was asked for */
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	analysis_exec_report(result, &error);
-	_exit(exit_with(EXIT_USAGE, conduct->program, &error));
-}
-
-/* Has a process of its own become the analysis. Its exit status, or -1. */
-static int start_report(const struct conduct *conduct, const char *result,
-			struct interrupt *interrupt)
-{
-	pid_t runner = getpid(), pid = fork();
-
-	if (pid == 0)
-		become_report(conduct, result, runner);
-	return pid < 0 ? -1 : await_report(pid, interrupt);
-}
-
-/* Has the analysis make the report. Whether it did; failure is said, and changes no sample. */
-static bool make_report(const struct conduct *conduct, const char *result,
-			struct interrupt *interrupt)
-{
-	char missing[256];
+	const char *const arguments[] = {result, NULL};
+	char missing[256], report[PATH_MAX + 16];
 	int status;
 
 	fflush(stdout);
@@ -123,12 +73,13 @@ static bool make_report(const struct conduct *conduct, const char *result,
 			"%s: NO REPORT: packages are missing: apt-get install %s; then `weir "
 			"report %s`\n",
 			conduct->program, missing, result);
-		return false;
+		return -1;
 	}
-	status = start_report(conduct, result, interrupt);
-	/* a report of samples that are all invalid was written too */
-	if (status == EXIT_PASS || status == EXIT_INVALID)
-		return true;
+	status = analyse(conduct->program, "report", arguments, interrupt);
+	snprintf(report, sizeof(report), "%s/report.html", result);
+	/* one that refuses to judge, or fails what it judges, was written too */
+	if (status >= EXIT_PASS && status <= EXIT_USAGE && access(report, F_OK) == 0)
+		return status;
 	if (interrupt->signal_number)
 		fprintf(stderr,
 			"%s: NO REPORT: interrupted by SIG%s; the result is whole all the same: "
@@ -139,7 +90,7 @@ static bool make_report(const struct conduct *conduct, const char *result,
 			"%s: NO REPORT: the analysis failed (status %d); the samples are whole "
 			"all the same; try `weir report %s`\n",
 			conduct->program, status, result);
-	return false;
+	return -1;
 }
 
 /* What the exit status says of a campaign that was carried out. */
@@ -147,18 +98,21 @@ static int conclude(const struct conduct *conduct, const struct campaign *campai
 {
 	unsigned samples = campaign->plan->sample_count;
 	int verdict = conduct->judge ? conduct->judge(campaign, conduct->user) : EXIT_PASS;
-	bool reported = conduct->no_report ||
-			make_report(conduct, campaign->directory.path, campaign->interrupt);
+	int report = conduct->no_report
+			     ? EXIT_PASS
+			     : make_report(conduct, campaign->directory.path, campaign->interrupt);
 
 	if (campaign->valid < samples)
 		printf("%u of %u samples are invalid; their result.json says why\n",
 		       samples - campaign->valid, samples);
 	printf("results: %s\n", campaign->directory.path);
-	if (!reported && campaign->interrupt->signal_number)
+	if (report < 0 && campaign->interrupt->signal_number)
 		return 128 + campaign->interrupt->signal_number;
 	if (campaign->valid < samples || campaign->differ)
 		return EXIT_INVALID;
-	return verdict == EXIT_PASS && !reported ? EXIT_USAGE : verdict;
+	if (verdict == EXIT_PASS && report < 0)
+		return EXIT_USAGE;
+	return conduct->judge ? verdict : report;
 }
 
 /* A campaign that is not whole: says why and what there is. */

@@ -34,8 +34,8 @@ struct conduct {
 	/* What is gone on with or repeated, and then compared with today; NULL: neither. */
 	struct origin *origin;
 	/*
-	 * What a verb that judges makes of a campaign that is whole: it may print, and returns an
-	 * exit status. NULL: all is well if all samples are valid.
+	 * What a verb that judges makes of a campaign that is whole, before the report is made: it
+	 * may print, and returns an exit status. NULL: the report judges.
 	 */
 	int (*judge)(const struct campaign *campaign, void *user);
 	void (*add_files)(struct campaign *campaign, void *user); /* as a campaign's */
@@ -82,8 +82,9 @@ struct conduct {
 void conduct_default_lock(const struct flags *flags);
 
 /*
- * The exit status: EXIT_INVALID if a sample is invalid, else what `judge` said; EXIT_USAGE if
- * nothing or not all could be run; 128 + N when interrupted by signal N.
+ * The exit status: EXIT_INVALID if a sample is invalid, else what `judge` said, or without one the
+ * report; EXIT_USAGE if nothing or not all could be run, or no report could be made; 128 + N when
+ * interrupted by signal N.
  */
 int conduct(const struct conduct *conduct, const struct experiment *experiment);
 

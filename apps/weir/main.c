@@ -43,6 +43,14 @@ static const struct verb verbs[] = {
 	{.name = "report",
 	 .about = "make tables, figures and a report from a result directory",
 	 .run = verb_report},
+	{.name = "compare", .about = "set two results beside each other", .run = verb_compare},
+	{.name = "trend", .about = "the history over many results", .run = verb_trend},
+	{.name = "calibrate",
+	 .about = "what differences this host shows where there are none",
+	 .run = verb_calibrate},
+	{.name = "reproduce",
+	 .about = "repeat a result, and say whether what it showed is shown again",
+	 .run = verb_reproduce},
 	{.name = "verify",
 	 .about = "check that a result directory is what its run wrote, and adds up",
 	 .run = verb_verify},
@@ -63,7 +71,8 @@ static void print_help(FILE *to)
 		"prints the version.\n"
 		"`./weir test` builds and runs the tests (`./weir test --help`).\n"
 		"Exit status: 0 pass, 3 invalid or failed samples, 4 usage or refusal; of verbs "
-		"that judge also\n1 gate failed, 2 inconclusive.\n");
+		"that judge also\n1 a gate failed, a claim was contradicted or a result not "
+		"reproduced, 2 inconclusive.\n");
 }
 
 static int refuse_verb(const char *name)

@@ -16,6 +16,10 @@ int verb_plan(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_ceiling(int argc, char **argv);
 int verb_report(int argc, char **argv);
+int verb_compare(int argc, char **argv);
+int verb_trend(int argc, char **argv);
+int verb_calibrate(int argc, char **argv);
+int verb_reproduce(int argc, char **argv);
 int verb_verify(int argc, char **argv);
 int verb_agent(int argc, char **argv);
 

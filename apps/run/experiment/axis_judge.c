@@ -20,8 +20,8 @@ static enum setting_id judge_setting(const struct judge *judge, struct way way, 
 	return id;
 }
 
-static bool judge_value(const struct judge *judge, struct way way, enum setting_id id,
-			const json_t *json, struct setting_value *value_out)
+bool axis_judge_value(const struct judge *judge, struct way way, enum setting_id id,
+		      const json_t *json, struct setting_value *value_out)
 {
 	char why[512];
 
@@ -71,7 +71,7 @@ static void judge_settings(const struct judge *judge, struct owners *owners, str
 		if (id == SETTING_COUNT)
 			continue;
 		own(judge, owners, id, here);
-		if (!judge_value(judge, here, id, value, &cell->of[id]))
+		if (!axis_judge_value(judge, here, id, value, &cell->of[id]))
 			continue;
 		*mask_out |= 1u << id;
 		if (setting_kind(id) == SETTING_IS_NUMBER)
@@ -87,7 +87,7 @@ static void judge_fixed(const struct judge *judge, struct owners *owners)
 	judge_settings(judge, owners, way_key("fixed"), fixed, &judge->experiment->fixed, &ignored);
 }
 
-static bool has_level(const struct axis *factor, struct setting_value value)
+bool axis_factor_has(const struct axis *factor, struct setting_value value)
 {
 	for (unsigned i = 0; i < factor->count; i++)
 		if (setting_equal(factor->setting, factor->levels[i].cell.of[factor->setting],
@@ -115,9 +115,9 @@ static void judge_levels(const struct judge *judge, struct way way, struct axis 
 		struct way here = way_down(way, NULL, index);
 		struct setting_value value;
 
-		if (!judge_value(judge, here, id, json, &value))
+		if (!axis_judge_value(judge, here, id, json, &value))
 			continue;
-		if (has_level(factor, value)) {
+		if (axis_factor_has(factor, value)) {
 			complain(judge, here, false, "'%s' has this level twice", setting_name(id));
 			continue;
 		}
@@ -438,7 +438,7 @@ static void judge_exclude_setting(const struct judge *judge, struct way way, con
 {
 	enum setting_id id = judge_setting(judge, way, key);
 
-	if (id == SETTING_COUNT || !judge_value(judge, way, id, value, &exclude->cell.of[id]))
+	if (id == SETTING_COUNT || !axis_judge_value(judge, way, id, value, &exclude->cell.of[id]))
 		return;
 	exclude->mask |= 1u << id;
 	if (judge_is_changed(judge, key))
@@ -451,25 +451,38 @@ static void judge_exclude_setting(const struct judge *judge, struct way way, con
 			 key);
 }
 
-/* By a scenario's or a variant's name. Profiles of the command line need not have it. */
-static const char *judge_exclude_level(const struct judge *judge, struct way way, const char *key,
-				       const json_t *value, enum axis_kind kind)
+enum level_found axis_judge_name(const struct judge *judge, struct way way, const char *key,
+				 const char *name, const char *so)
 {
-	const struct axis *axis = experiment_axis(judge->experiment, kind);
-	const char *name = json_string_value(value), *names[AXIS_LEVELS_MAX];
+	bool variant = strcmp(key, "variant") == 0;
+	const struct axis *axis =
+		experiment_axis(judge->experiment, variant ? AXIS_VARIANTS : AXIS_SCENARIOS);
+	const char *names[AXIS_LEVELS_MAX];
 
-	if (!name) {
+	if (!axis) {
+		complain(judge, way, true, "there is no %s, so %s", key, so);
+		return LEVEL_WRONG;
+	}
+	if (axis_find(axis, name))
+		return LEVEL_FOUND;
+	if (judge->changes->profiles && !variant)
+		return LEVEL_TAKEN; /* --variant adds to those of the file */
+	for (unsigned i = 0; i < axis->count; i++)
+		names[i] = axis->levels[i].name;
+	complain_unknown(judge, way, key, name, names, axis->count);
+	return LEVEL_WRONG;
+}
+
+/* By a scenario's or a variant's name. */
+static const char *judge_exclude_level(const struct judge *judge, struct way way, const char *key,
+				       const json_t *value)
+{
+	const char *name = json_string_value(value);
+
+	if (name)
+		axis_judge_name(judge, way, key, name, "nothing can be excluded by one");
+	else
 		complain_value(judge, way, key, value, "the name of a level");
-		return NULL;
-	}
-	if (!axis)
-		complain(judge, way, true, "there is no %s, so nothing can be excluded by one",
-			 key);
-	else if (!axis_find(axis, name) && !judge->changes->profiles) {
-		for (unsigned i = 0; i < axis->count; i++)
-			names[i] = axis->levels[i].name;
-		complain_unknown(judge, way, key, name, names, axis->count);
-	}
 	return name;
 }
 
@@ -488,11 +501,9 @@ static void judge_exclude(const struct judge *judge, struct way way, const json_
 		struct way here = way_down(way, key, 0);
 
 		if (strcmp(key, "scenario") == 0)
-			exclude->scenario =
-				judge_exclude_level(judge, here, key, value, AXIS_SCENARIOS);
+			exclude->scenario = judge_exclude_level(judge, here, key, value);
 		else if (strcmp(key, "variant") == 0)
-			exclude->variant =
-				judge_exclude_level(judge, here, key, value, AXIS_VARIANTS);
+			exclude->variant = judge_exclude_level(judge, here, key, value);
 		else
 			judge_exclude_setting(judge, here, key, value, exclude);
 	}

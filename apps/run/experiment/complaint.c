@@ -112,7 +112,8 @@ const char *complaint_place(const struct judge *judge, struct way way,
 void complain_value(const struct judge *judge, struct way way, const char *name,
 		    const json_t *value, const char *accepted)
 {
-	char *given = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	/* 0.98 as it was written, and not its 17 digits */
+	char *given = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(15));
 
 	complain(judge, way, false, "'%.40s' is %.60s; accepted: %s", name,
 		 given ? given : "(unprintable)", accepted);

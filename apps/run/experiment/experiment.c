@@ -142,6 +142,12 @@ static void complete_links(json_t *experiment)
 		complete_settings(level);
 	json_object_foreach(json_object_get(experiment, "variants"), name, level)
 		complete_settings(json_object_get(level, "set"));
+	json_array_foreach(json_object_get(experiment, "claims"), i, level)
+	{
+		complete_settings(json_object_get(level, "of"));
+		complete_settings(json_object_get(level, "against"));
+		complete_settings(json_object_get(level, "where"));
+	}
 }
 
 /* Makes sense of the text; whatever is wrong becomes a problem. */

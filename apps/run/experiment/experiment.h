@@ -23,6 +23,7 @@ enum {
 	EXPERIMENT_FILE_BYTES_MAX = 1024 * 1024,
 	EXPERIMENT_EXCLUDES_MAX = 64,
 	EXPERIMENT_BUILDS_MAX = 16,
+	EXPERIMENT_CLAIMS_MAX = 64,
 	EXPERIMENT_RUNS_MAX = 1000,
 	EXPERIMENT_SAMPLES_MAX = 9999,
 };
@@ -68,6 +69,9 @@ struct experiment {
 	unsigned build_count; /* at least 1 */
 	struct order order;
 	enum experiment_form form;
+	const char *gate;      /* the kind of gate that the report applies; NULL: none is stated */
+	unsigned claim_count;  /* claims that the report evaluates */
+	unsigned claims_taken; /* those left out: the command line took a level away from them */
 	/* As the file says, or by default; of a plan's experiment, what is done. */
 	unsigned runs;
 	uint64_t warmup_ns;

@@ -1,5 +1,6 @@
 #include "apps/run/experiment/experiment_flags.h"
 
+#include "apps/common/exit.h"
 #include "apps/run/experiment/profile.h"
 
 #include <errno.h>
@@ -56,8 +57,9 @@ const char *experiment_flags_profiles(void)
 	return text;
 }
 
-int experiment_flags_begin(struct experiment_changes *changes, char words[EXPERIMENT_FLAGS_WORDS],
-			   struct tp_error *error)
+/* Takes over what the environment says. 0, or -EINVAL with `error` filled. */
+static int begin(struct experiment_changes *changes, char words[EXPERIMENT_FLAGS_WORDS],
+		 struct tp_error *error)
 {
 	const char *said = getenv("VARIANTS");
 	char *rest = words, *word;
@@ -74,4 +76,16 @@ int experiment_flags_begin(struct experiment_changes *changes, char words[EXPERI
 				       "wanted: %s",
 				       word, flag_variant.accepts);
 	return 0;
+}
+
+bool experiment_flags_accept(struct flags *flags, struct experiment_changes *changes,
+			     char words[EXPERIMENT_FLAGS_WORDS], int argc, char **argv,
+			     int *status_out)
+{
+	struct tp_error error;
+
+	if (begin(changes, words, &error) == 0)
+		return flags_accept(flags, argc, argv, status_out);
+	*status_out = exit_with(EXIT_USAGE, flags->program, &error);
+	return false;
 }

@@ -35,11 +35,11 @@ extern const struct flag_kind flag_variant;
 const char *experiment_flags_profiles(void);
 
 /*
- * Begins with what the environment's VARIANTS says, so that flags go before it; before the flags
- * are parsed. The words lie in `words`, which outlives the changes. 0, or -EINVAL with `error`
- * filled.
+ * As flags_accept, for a verb with these flags: begins with what the environment's VARIANTS says,
+ * so that flags go before it. Its words lie in `words`, which outlives the changes.
  */
-int experiment_flags_begin(struct experiment_changes *changes, char words[EXPERIMENT_FLAGS_WORDS],
-			   struct tp_error *error);
+bool experiment_flags_accept(struct flags *flags, struct experiment_changes *changes,
+			     char words[EXPERIMENT_FLAGS_WORDS], int argc, char **argv,
+			     int *status_out);
 
 #endif

@@ -3,7 +3,9 @@
 #include "apps/common/pipeline_flags.h"
 #include "apps/common/stack.h"
 #include "apps/run/experiment/axis_judge.h"
+#include "apps/run/experiment/claim_judge.h"
 #include "apps/run/experiment/complaint.h"
+#include "apps/run/experiment/gate_judge.h"
 #include "apps/run/hosts/hosts.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/units.h"
@@ -15,9 +17,9 @@
 #define DURATION_MAX_NS (3600 * CLOCK_SECOND_NS)
 
 static const char *const top_keys[] = {
-	"schema",   "name",	"question",	 "fixed",	 "factors", "scenarios",
-	"profiles", "variants", "excludes",	 "runs",	 "order",   "seed",
-	"warmup",   "duration", "worker_counts", "response_kib", "form",    "hosts",
+	"schema",	 "name",	 "question", "fixed", "factors", "scenarios", "profiles",
+	"variants",	 "excludes",	 "runs",     "order", "seed",	 "warmup",    "duration",
+	"worker_counts", "response_kib", "form",     "hosts", "gate",	 "claims",
 };
 enum { TOP_KEYS = sizeof(top_keys) / sizeof(top_keys[0]) };
 
@@ -69,16 +71,22 @@ static void judge_schema(const struct judge *judge)
 			 json_string_value(value), accepted);
 }
 
+bool experiment_is_slug(const char *name)
+{
+	size_t bytes = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
+
+	return bytes >= 1 && bytes <= 64 && !name[bytes] && name[0] != '-';
+}
+
 /* The name becomes part of a folder's. */
 static void judge_name(const struct judge *judge)
 {
 	static const char accepted[] = "1 to 64 of a-z, 0-9 and '-'";
 	const json_t *value = judge_top(judge, "name", JSON_STRING, true, accepted);
 	const char *name = value ? json_string_value(value) : NULL;
-	size_t bytes = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
 
 	judge->experiment->name = name;
-	if (name && (bytes == 0 || bytes > 64 || name[bytes] || name[0] == '-'))
+	if (name && !experiment_is_slug(name))
 		complain(judge, way_key("name"), false, "'name' is \"%.60s\"; accepted: %s", name,
 			 accepted);
 }
@@ -268,4 +276,6 @@ void experiment_judge(struct experiment *experiment, const struct experiment_cha
 	judge_windows(&judge);
 	judge_order(&judge);
 	judge_form(&judge);
+	gate_judge(&judge);
+	claim_judge_all(&judge);
 }

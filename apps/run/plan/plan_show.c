@@ -185,6 +185,19 @@ static void print_cautions(const struct plan *plan, FILE *to)
 	json_decref(cautions);
 }
 
+/* What the report will judge by. */
+static void print_judgement(const struct experiment *experiment, FILE *to)
+{
+	if (!experiment->gate && !experiment->claim_count && !experiment->claims_taken)
+		return;
+	fprintf(to, "gate: %s; claims: %u", experiment->gate ? experiment->gate : "none stated",
+		experiment->claim_count);
+	if (experiment->claims_taken)
+		fprintf(to, " (%u left out, whose levels the command line took away)",
+			experiment->claims_taken);
+	fputc('\n', to);
+}
+
 static void print_order(const struct plan *plan, FILE *to)
 {
 	const struct experiment *experiment = plan->experiment;
@@ -289,6 +302,7 @@ void plan_print_total(const struct plan *plan, FILE *to)
 		plan->sample_count, ending(plan->sample_count), plan->cell_count,
 		ending(plan->cell_count), runs, ending(runs),
 		plan_show_time(plan_estimate_s(plan), time));
+	print_judgement(plan->experiment, to);
 	print_cautions(plan, to);
 }
 
@@ -303,6 +317,7 @@ void plan_print(const struct plan *plan, const json_t *kept, bool commands, FILE
 	print_builds(experiment, to);
 	print_cells(plan, to);
 	print_order(plan, to);
+	print_judgement(experiment, to);
 	plan_print_omitted(plan, to);
 	if (plan->degraded)
 		fprintf(to, "degraded: %s\n", plan->degraded);

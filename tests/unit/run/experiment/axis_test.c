@@ -1,5 +1,5 @@
-#include "apps/run/experiment/experiment.h"
 #include "tests/support/suite.h"
+#include "tests/unit/run/experiment/rig.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,64 +10,9 @@
 #define PROFILES \
 	"min-rtt, pooled, pool-saturation, pipelined-throughput, throughput, capacity or all"
 
-static char path[64];
-
-static struct experiment *read_changed(const char *text, const struct experiment_changes *changes,
-				       struct problems *problems)
-{
-	struct experiment *experiment = NULL;
-	int fd;
-
-	*problems = (struct problems){0};
-	strcpy(path, "/tmp/weir-axis-XXXXXX");
-	fd = mkstemp(path);
-	CU_ASSERT_FATAL(fd >= 0);
-	CU_ASSERT_FATAL(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	close(fd);
-	if (experiment_read(path, changes, &experiment, problems) < 0)
-		experiment = NULL;
-	unlink(path);
-	return experiment;
-}
-
-static struct experiment *read_text(const char *text)
-{
-	struct problems problems;
-	struct experiment *experiment = read_changed(text, NULL, &problems);
-
-	if (!experiment)
-		printf("# %s", problems.text);
-	CU_ASSERT_FATAL(experiment != NULL);
-	return experiment;
-}
-
-/* Expects exactly these lines, each without the file's name before its place. */
-static void expect_problems(const char *text, const struct experiment_changes *changes,
-			    const char *expected)
-{
-	struct problems problems;
-	struct experiment *experiment = read_changed(text, changes, &problems);
-	char shown[sizeof(problems.text)] = "";
-
-	CU_ASSERT_PTR_NULL(experiment);
-	experiment_free(experiment);
-	for (char *rest = problems.text, *line; (line = strsep(&rest, "\n")) && *line;) {
-		size_t skip = strncmp(line, path, strlen(path)) == 0 ? strlen(path) + 1 : 0;
-
-		strcat(shown, line + skip);
-		strcat(shown, "\n");
-	}
-	CU_ASSERT_STRING_EQUAL(shown, expected);
-	if (strcmp(shown, expected) != 0)
-		printf("# expected: %s# got:      %s", expected, shown);
-}
-
-#define HEAD "{\"schema\": \"weir.experiment/1\", \"name\": \"x\",\n"
-#define FIXED "\"fixed\": {\"stack\": \"epoll@loopback\"}"
-
 static void scenarios_are_sets_of_settings(void)
 {
-	struct experiment *experiment = read_text(
+	struct experiment *experiment = rig_read(
 		HEAD FIXED ", \"scenarios\": {\"small\": {\"handler\": \"respond\", "
 			   "\"response_bytes\": \"1KiB\"}, \"echo\": {\"handler\": \"echo\"}},\n"
 			   "\"factors\": {\"depth\": [1, 8]}}");
@@ -87,7 +32,7 @@ static void scenarios_are_sets_of_settings(void)
 
 static void equal_builds_are_one(void)
 {
-	struct experiment *experiment = read_text(
+	struct experiment *experiment = rig_read(
 		HEAD FIXED ", \"variants\": {\"own\": {}, \"old\": {\"commit\": \"v1\"}, "
 			   "\"native\": {\"c_args\": \"-march=native\"}, "
 			   "\"old-spin\": {\"commit\": \"v1\", \"set\": {\"wait\": \"spin\"}}, "
@@ -192,7 +137,7 @@ static const struct {
 static void names_every_fault(void)
 {
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		expect_problems(bad[i].text, NULL, bad[i].expected);
+		rig_expect_problems(bad[i].text, NULL, bad[i].expected);
 }
 
 static void variants_of_the_command_line_replace(void)
@@ -203,7 +148,7 @@ static void variants_of_the_command_line_replace(void)
 		.variants = {"new=v3", "base=v1", "new=v2"}, .variant_count = 3};
 	static const struct experiment_changes wrong = {.variants = {"a.b=v1"}, .variant_count = 1};
 	struct problems problems;
-	struct experiment *experiment = read_changed(text, &changes, &problems);
+	struct experiment *experiment = rig_read_changed(text, &changes, &problems);
 	const struct axis *axis;
 
 	CU_ASSERT_FATAL(experiment != NULL);
@@ -215,9 +160,10 @@ static void variants_of_the_command_line_replace(void)
 	CU_ASSERT_STRING_EQUAL(axis->levels[1].name, "new");
 	CU_ASSERT_STRING_EQUAL(experiment->builds[axis->levels[1].build].commit, "v2");
 	experiment_free(experiment);
-	expect_problems(text, &wrong,
-			"--variant (or VARIANTS) a.b=v1: the name 'a.b' is not accepted; wanted: 1 "
-			"to 32 letters, digits, '-' and '_'\n");
+	rig_expect_problems(
+		text, &wrong,
+		"--variant (or VARIANTS) a.b=v1: the name 'a.b' is not accepted; wanted: 1 "
+		"to 32 letters, digits, '-' and '_'\n");
 }
 
 static void profiles_of_the_command_line_replace(void)
@@ -230,7 +176,7 @@ static void profiles_of_the_command_line_replace(void)
 	static const struct experiment_changes both = {
 		.profiles = "pooled", .overrides = {"depth=4"}, .override_count = 1};
 	struct problems problems;
-	struct experiment *experiment = read_changed(text, &changes, &problems);
+	struct experiment *experiment = rig_read_changed(text, &changes, &problems);
 	const struct axis *axis;
 
 	CU_ASSERT_FATAL(experiment != NULL);
@@ -240,10 +186,10 @@ static void profiles_of_the_command_line_replace(void)
 	CU_ASSERT_STRING_EQUAL(axis->levels[1].name, "min-rtt");
 	CU_ASSERT_EQUAL(experiment->form, EXPERIMENT_FORM_AUTO);
 	experiment_free(experiment);
-	expect_problems(text, &wrong,
-			"--profile min-rtt,x,: unknown profile 'x'; accepted: " PROFILES "\n"
-			"--profile min-rtt,x,: unknown profile ''; accepted: " PROFILES "\n");
-	expect_problems(
+	rig_expect_problems(text, &wrong,
+			    "--profile min-rtt,x,: unknown profile 'x'; accepted: " PROFILES "\n"
+			    "--profile min-rtt,x,: unknown profile ''; accepted: " PROFILES "\n");
+	rig_expect_problems(
 		text, &both,
 		"--profile pooled: the profile sets 'depth', and so does \"fixed\" by --set "
 		"depth=4; a profile's numbers are its own: take it out, or plan "
@@ -255,9 +201,10 @@ static void an_override_does_not_take_from_a_scenario(void)
 	static const struct experiment_changes changes = {.overrides = {"depth=4"},
 							  .override_count = 1};
 
-	expect_problems(HEAD FIXED ", \"scenarios\": {\"a\": {\"depth\": 8}}}", &changes,
-			"2:59: 'depth' is set here and in \"fixed\" by --set depth=4; it may stand "
-			"in one\n");
+	rig_expect_problems(
+		HEAD FIXED ", \"scenarios\": {\"a\": {\"depth\": 8}}}", &changes,
+		"2:59: 'depth' is set here and in \"fixed\" by --set depth=4; it may stand "
+		"in one\n");
 }
 
 static void more_builds_than_there_may_be_are_refused(void)
@@ -269,7 +216,7 @@ static void more_builds_than_there_may_be_are_refused(void)
 		used += (size_t)snprintf(text + used, sizeof(text) - used,
 					 "%s\"b%u\": {\"commit\": \"c%u\"}", i ? "," : "", i, i);
 	snprintf(text + used, sizeof(text) - used, "}}");
-	expect_problems(text, NULL, "2:407: the variants want more than 15 builds\n");
+	rig_expect_problems(text, NULL, "2:407: the variants want more than 15 builds\n");
 }
 
 static const struct suite_test tests[] = {
