@@ -130,7 +130,8 @@ def coverage_table(repetitions: int) -> Iterator[Sequence[object]]:
         for n in BLOCKS:
             drawn = [quiet(repetitions, n, cv, effect) for effect in EFFECTS]
             paired, welch = (
-                _range([coverage(boots, method) for boots in drawn]) for method in (paired_t, welch_t)
+                _range([coverage(boots, method) for boots in drawn])
+                for method in (paired_t, welch_t)
             )
             yield (_percent(cv), n, paired, welch, _percent(coverage(drawn[0], paired_bootstrap)))
 

@@ -34,15 +34,16 @@ def quiet(rng: np.random.Generator, shape: tuple[int, ...], cv: float, effect: f
     """Independent lognormal boots of both sides; `cv` their coefficient of variation, `effect` the
     relative change of the new side (0.02 is a ratio of 1.02)."""
     sigma, truth = math.sqrt(math.log1p(cv**2)), math.log1p(effect)
-    return Boots(truth + sigma * rng.standard_normal(shape), sigma * rng.standard_normal(shape), truth)
+    new, base = (sigma * rng.standard_normal(shape) for _ in range(2))
+    return Boots(truth + new, base, truth)
 
 
 def slow_phases(
     rng: np.random.Generator, shape: tuple[int, int], cv: float, effect: float, order: Order
 ) -> Boots:
     """As quiet boots of (repetitions, n), but measured one after the other on a host with slow
-    phases: interleaved in blocks of one boot a side that begin with each side in turn, or all of the
-    base first and then all of the new side."""
+    phases: interleaved in blocks of one boot a side that begin with each side in turn, or all of
+    the base first and then all of the new side."""
     boots = quiet(rng, shape, cv, effect)
     repetitions, n = shape
     slow = _phases(rng, repetitions, 2 * n) * math.log(SLOW_FACTOR)

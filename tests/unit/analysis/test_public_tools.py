@@ -163,7 +163,7 @@ class HdrHistogram(unittest.TestCase):
         return found, [[int(row[1]), int(row[2])] for row in rows if row[0] == "b"]
 
     def test_percentiles(self):
-        """of the same buckets HdrHistogram and we have the same percentiles, at ranks and between"""
+        """of the same buckets HdrHistogram and we have the same percentiles"""
         rng = random.Random(5)
         values = [int(rng.lognormvariate(11, 1.2)) + 1 for _ in range(20_010)]
         theirs, buckets = self.recorded(values)
@@ -229,6 +229,7 @@ class Scipy(unittest.TestCase):
             ]
             of_set = {chosen: len(chosen) * min(p[one] for one in chosen) for chosen in sets}
             closed = [
-                min(1.0, max(of_set[chosen] for chosen in sets if one in chosen)) for one in range(k)
+                min(1.0, max(of_set[chosen] for chosen in sets if one in chosen))
+                for one in range(k)
             ]
             np.testing.assert_allclose(holm(p), closed)

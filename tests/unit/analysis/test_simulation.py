@@ -57,7 +57,7 @@ class Planted(unittest.TestCase):
         self.assertAlmostEqual(np.sum(slow) / begins, planted.SLOW_SAMPLES, delta=0.3)
 
     def test_interleaved(self):
-        """interleaved sides share most phases, consecutive ones few, and neither side is favoured"""
+        """interleaved sides share most phases, consecutive ones few, and no side is favoured"""
         apart = {}
         for order in ("interleaved", "consecutive"):
             rng = np.random.default_rng(2)
@@ -182,7 +182,10 @@ class Power(unittest.TestCase):
         """more blocks and a wider margin are called equivalent more often where nothing changed"""
         rates = np.array(
             [
-                [simulation.equivalent(simulation.quiet(MANY, n, 0.01, 0.0), margin) for n in BLOCKS]
+                [
+                    simulation.equivalent(simulation.quiet(MANY, n, 0.01, 0.0), margin)
+                    for n in BLOCKS
+                ]
                 for margin in simulation.MARGINS
             ]
         )
@@ -236,7 +239,7 @@ class Command(unittest.TestCase):
             self.assertIn(text, kept)
 
     def test_refused(self):
-        """repetitions that are no number above 0, and a figure that cannot be written, exit with 4"""
+        """repetitions that are no number above 0, or a figure not to be written, exit with 4"""
         for wrong in ("0", "-3", "x"):
             status, _, err = run("--repetitions", wrong)
             self.assertEqual((status, "above 0" in err), (4, True))
