@@ -4,8 +4,8 @@
 have been seen in it; `better` and `worse` that the ratio is not 1, after Holm's correction for all
 cells judged beside it. What is neither is inconclusive, and never called equal.
 
-Why `equivalent` is not corrected: that a 95 % interval lies inside the margin is two one-sided tests
-(Schuirmann 1987), each at 2.5 %. A cell that truly lies at the margin or beyond is called
+Why `equivalent` is not corrected: that a 95 % interval lies inside the margin is two one-sided
+tests (Schuirmann 1987), each at 2.5 %. A cell that truly lies at the margin or beyond is called
 equivalent at most 2.5 times in 100. What is concluded from many such words is that no cell changed,
 and this holds only if each single test rejects (intersection-union, Berger 1982): it is wrong at
 most 2.5 times in 100 whatever the number of cells, without a correction. That some cell of k is

@@ -1,8 +1,8 @@
 """The bootstrap interval of a ratio: what the blocks at hand would say if they were drawn again.
 
 Percentile bootstrap, Efron (1979): blocks are drawn with replacement, RESAMPLES times, and the
-middle 95 % of the mean log ratios is the interval. It assumes no distribution, and stands beside the
-t interval to show where that one's assumption matters. It decides nothing: of few blocks it is
+middle 95 % of the mean log ratios is the interval. It assumes no distribution, and stands beside
+the t interval to show where that one's assumption matters. It decides nothing: of few blocks it is
 too narrow (docs/measurement.md has how often it holds the truth). The same values give the same
 interval: the draws have a fixed seed, and those of n blocks are the same whatever is compared.
 """

@@ -17,8 +17,8 @@ from typing import Callable, Hashable, Mapping, Sequence
 import numpy as np
 from scipy import stats
 
-# Google Benchmark's compare.py asks for as many; below, even sides that do not overlap at all have a
-# p value that a correction for a few cells takes above 0.05.
+# Google Benchmark's compare.py asks for as many; far below, even sides that do not overlap at all
+# have a p value that a correction for a few cells takes above 0.05.
 REPETITIONS_MIN = 9
 # The exact distribution of up to so many values a side; beyond, the normal one is as good.
 EXACT_MAX = 50
@@ -47,8 +47,8 @@ def tests(new: Mapping[Hashable, float], base: Mapping[Hashable, float]) -> list
 
 
 def mann_whitney(new: Sequence[float], base: Sequence[float]) -> RankTest:
-    """Of independent sides: Mann and Whitney (1947); exact where no values tie. The statistic counts
-    the pairs in which the new value is the greater."""
+    """Of independent sides: Mann and Whitney (1947); exact where no values tie. The statistic
+    counts the pairs in which the new value is the greater."""
     sizes = (len(new), len(base))
     tied = len({*new, *base}) < sum(sizes)
     exact = not tied and max(sizes) <= EXACT_MAX

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 # A standard error below this share of the logarithms themselves is rounding, not spread.
 ROUNDING = 1e-12
@@ -17,8 +17,8 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Estimate:
-    """A difference of mean logarithms, its standard error and degrees of freedom; arrays of one
-    shape."""
+    """A difference of mean logarithms, its standard error and degrees of freedom; the last is one
+    number where it is the same for all."""
 
     mean: np.ndarray
     error: np.ndarray  # 0 where the values do not vary
@@ -26,12 +26,12 @@ class Estimate:
 
     def interval(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of the difference, at that two-sided confidence (0 to 1)."""
-        half = stats.t.ppf((1 + confidence) / 2, self.freedom) * self.error
+        half = special.stdtrit(self.freedom, (1 + confidence) / 2) * self.error
         return self.mean - half, self.mean + half
 
     def p(self) -> np.ndarray:
         """Two-sided, of the hypothesis that the difference is 0; the error must not be 0."""
-        return 2 * stats.t.sf(np.abs(self.mean) / self.error, self.freedom)
+        return 2 * special.stdtr(self.freedom, -np.abs(self.mean) / self.error)
 
 
 def of_blocks(new: np.ndarray, base: np.ndarray) -> Estimate:
@@ -40,8 +40,9 @@ def of_blocks(new: np.ndarray, base: np.ndarray) -> Estimate:
     differences = new - base
     n = differences.shape[-1]
     error = np.std(differences, axis=-1, ddof=1) / np.sqrt(n)
-    mean = np.mean(differences, axis=-1)
-    return Estimate(mean, _varying(error, new, base), np.full_like(mean, n - 1))
+    return Estimate(
+        np.mean(differences, axis=-1), _varying(error, new, base), np.float64(n - 1)
+    )
 
 
 def of_sides(new: np.ndarray, base: np.ndarray) -> Estimate:

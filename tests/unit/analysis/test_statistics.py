@@ -209,7 +209,7 @@ class Ranks(unittest.TestCase):
             self.assertEqual(found.reason, "9 repetitions a side are needed, 8 are there")
 
     def test_which(self):
-        """shared blocks are judged by signed ranks first; sides without one by Mann-Whitney alone"""
+        """shared blocks are judged by signed ranks first; other sides by Mann-Whitney alone"""
         new, base = boots(1, 9, 0.1), boots(2, 9, 0.1)
         names = [found.name for found in ranks.tests(new, base)]
         self.assertEqual(names, ["Wilcoxon signed rank", "Mann-Whitney U"])
