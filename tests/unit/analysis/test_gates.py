@@ -187,8 +187,8 @@ class Floor(unittest.TestCase):
         self.assertRegex(
             outcome.why,
             r"^The gate is tighter than the noise floor in 1 of 2 of what it judges: requests/s of"
-            r" respond has 2\.0% of room, and noise alone makes the interval of 5 runs reach"
-            r" \d+\.\d% to either side \(calibration of respond\)\. To find so small a change in 80 of 100"
+            r" respond has 2\.0% of room, and noise alone makes the interval of 5 runs"
+            r" reach \d+\.\d% to either side \(calibration of respond\)\. To find so small a change in 80 of 100"
             r" cases, \d+ runs of each cell are needed on this host\.$",
         )
         runs = floor.runs_needed(outcome.rows[0].rps.room)
