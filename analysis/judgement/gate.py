@@ -121,7 +121,8 @@ def _categories(table: dict[str, Any], effective: dict[str, Any]) -> dict[str, s
     categories = table.get("categories", {})
     if not isinstance(categories, dict):
         _refuse("gate.categories", "is not an object of scenarios and their categories")
-    scenarios = effective.get("scenarios")
+    # Those of a profile stand nowhere but in the cells.
+    scenarios = None if "profiles" in effective else effective.get("scenarios")
     for scenario, name in categories.items():
         if name not in THRESHOLDS:
             _refuse(
