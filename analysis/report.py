@@ -33,7 +33,8 @@ EXIT_REFUSED = 4
 def outputs(of: Study) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
-    drawings = catalogue.draw_all(of.result, of.found)
+    drawings = catalogue.draw_all(of)
+    shown = [drawing for drawing in drawings if drawing.width == "single"]
     made = {
         "aggregate.csv": cells_csv.csv_bytes(of.found),
         "aggregate.txt": terminal.text_bytes(of),
@@ -45,9 +46,10 @@ def outputs(of: Study) -> dict[str, bytes]:
     if of.calibration is not None:
         made[calibration_file.NAME] = calibration_file.as_bytes(of.calibration)
     for drawing in drawings:
-        made[f"figures/{drawing.name}.svg"] = drawing.svg
-        made[f"figures/{drawing.name}.png"] = drawing.png
-    page = sections.page(of, drawings)
+        folder = "figures" if drawing.width == "single" else "figures/wide"
+        for kind in ("svg", "pdf", "png"):
+            made[f"{folder}/{drawing.name}.{kind}"] = getattr(drawing, kind)
+    page = sections.page(of, shown)
     made["report.md"] = render.markdown(page)
     made["report.html"] = render.html(page)
     return made

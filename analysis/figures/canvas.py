@@ -1,241 +1,185 @@
-"""A figure in the making: the one style of all figures, their axes, and rendering to SVG and PNG.
+"""A figure in the making: its axes, what is said around them, and rendering to SVG, PDF and PNG.
 
-Colours differ for colour-blind eyes too. The same drawing gives the same bytes.
+Title and legend stand above the axes, the note on n below, each in room of its own: nothing covers
+data. The same drawing gives the same bytes.
 """
 
 from __future__ import annotations
 
 import io
-import math
 import textwrap
 from dataclasses import dataclass, field
-from typing import Any, Callable
+from typing import Any, Sequence
 
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
+from matplotlib.legend import Legend
 
-# Okabe and Ito (2008), in an order that keeps neighbours apart; `inline` gives each a second shade
-# for dark pages.
-PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-INK, FAINT, PAPER = "#1f2328", "#d8dee4", "#ffffff"
-MARKERS, LINES = ("o", "s", "^", "D", "v", "P"), ("-", "--", ":", "-.")
-SIZE_INCHES = (4.8, 3.5)
+from analysis.figures.style import AXES_INCHES, INK, NOTE_POINTS, PNG_DPI, TEXT_POINTS, TITLE_POINTS, WIDTH_INCHES, Width, letters
 
-STYLE = {
-    "font.family": "sans-serif",
-    "font.sans-serif": ["DejaVu Sans"],
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "text.color": INK,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "axes.grid": True,
-    "grid.color": FAINT,
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.6,
-    "lines.markersize": 4.5,
-    "legend.frameon": False,
-    "legend.fontsize": 8,
-    "figure.facecolor": PAPER,
-    "axes.facecolor": "none",
-    "savefig.facecolor": PAPER,
-    "svg.fonttype": "none",
-    "svg.hashsalt": "weir",
-    "path.simplify": True,
-}
+# More dots than this are drawn as an image within the vector files.
+DOTS_MAX = 2000
+# More hover texts than this would make a page slow; of more dots, some have none.
+POINTS_MAX = 1500
+EDGE_INCHES, GAP_INCHES = 0.04, 0.03
+LEGEND_COLUMNS = 6
+
+Point = tuple[float, float, str]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as two files and in words. `tips`: element id in the SVG to the text shown on
-    hover."""
+    """A figure as three files and in words. `points`: (x, y, text shown on hover), as shares of the
+    picture's width from the left and of its height from the top."""
 
     name: str
+    width: Width
     caption: str
     svg: bytes
+    pdf: bytes
     png: bytes
-    tips: dict[str, str]
+    points: list[Point]
 
 
 @dataclass
 class Canvas:
-    """A figure in the making."""
+    """A figure in the making. `height_inches` is that of the axes with their labels; title, legend
+    and note come on top."""
 
     figure: Figure
     axes: Axes
-    tips: dict[str, str] = field(default_factory=dict)
+    width: Width
+    title: str
+    height_inches: float
+    spots: list[tuple[Axes, float, float, str]] = field(default_factory=list)
 
-    def dot(self, x: float, y: float, tip: str, **look: Any) -> None:
-        """A marker that says `tip` on hover."""
-        name = f"tip{len(self.tips)}"
-        self.tips[name] = tip
-        self.axes.plot([x], [y], gid=name, **(look | {"linestyle": "none"}))
-
-
-# Letters of the usual size that fit beside each other in a figure of the usual width, of a legend's
-# in the same, and that row names may take before the figure grows with them.
-LINE_LETTERS, LEGEND_LETTERS, ROW_LETTERS = 62, 76, 24
-LETTER_INCHES, LEGEND_ROW_POINTS = 0.075, 13
+    def dots(
+        self, xs: Sequence[float], ys: Sequence[float], tips: Sequence[str], **look: Any
+    ) -> None:
+        """Markers in data coordinates as one artist; each says its tip on hover. `axes=` among the
+        look names other axes of the figure than the first."""
+        axes = look.pop("axes", self.axes)
+        self.spots += [(axes, x, y, tip) for x, y, tip in zip(xs, ys, tips, strict=True)]
+        axes.plot(xs, ys, gid=f"dots{len(self.spots)}", **(look | {"linestyle": "none"}))
 
 
 def new_canvas(
-    title: str, xlabel: str, ylabel: str, height_inches: float = SIZE_INCHES[1]
+    title: str, xlabel: str, ylabel: str, width: Width, height_inches: float = AXES_INCHES
 ) -> Canvas:
-    figure = Figure(figsize=(SIZE_INCHES[0], height_inches), layout="constrained")
+    """An empty figure; labels carry units, long ones go over several lines."""
+    figure = Figure(figsize=(WIDTH_INCHES[width], height_inches), layout="constrained")
     axes = figure.add_subplot()
-    axes.set_title(title, pad=8)
-    lines = textwrap.wrap(xlabel, LINE_LETTERS, break_on_hyphens=False)
-    axes.set_xlabel("\n".join(lines), loc="right" if len(xlabel) > LINE_LETTERS / 2 else "center")
-    grow(figure, 0, 0.15 * (len(lines) - 1))
-    axes.set_ylabel(ylabel)
-    return Canvas(figure, axes)
+    room = letters(0.85 * WIDTH_INCHES[width])
+    axes.set_xlabel(_wrapped(xlabel, room), loc="right" if len(xlabel) > room / 2 else "center")
+    axes.set_ylabel(_wrapped(ylabel, letters(0.85 * height_inches)))
+    return Canvas(figure, axes, width, title, height_inches)
 
 
-def grow(figure: Figure, width_inches: float, height_inches: float) -> None:
-    """Makes room for more names than usual, which would else leave the axes none."""
-    width, height = figure.get_size_inches()
-    figure.set_size_inches(width + width_inches, height + height_inches)
-
-
-def row_names(canvas: Canvas, names: list[str]) -> None:
-    """Names the rows from below upwards."""
-    canvas.axes.set_yticks(range(len(names)), names)
-    canvas.axes.set_ylim(-0.6, len(names) - 0.4)
-    letters = max(map(len, names)) - ROW_LETTERS
-    grow(canvas.figure, LETTER_INCHES * max(0, letters), 0)
+def _wrapped(text: str, room: int) -> str:
+    return "\n".join(textwrap.wrap(text, max(room, 8), break_on_hyphens=False))
 
 
 def finish(canvas: Canvas, name: str, caption: str, note: str) -> Drawing:
-    """Adds the note on n beneath, and renders both files."""
-    canvas.figure.supxlabel(note, fontsize=7.5, x=0.99, ha="right", color=INK)
-    svg, png = io.BytesIO(), io.BytesIO()
-    canvas.figure.savefig(
-        svg, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
-    )
+    """Adds title, legend and the note on n, and renders all three files."""
+    _frame(canvas, note)
+    crowded = len(canvas.spots) > DOTS_MAX
+    if crowded:
+        for axes in canvas.figure.axes:
+            for line in axes.get_lines():
+                line.set_rasterized((line.get_gid() or "").startswith("dots"))
+    files = {kind: io.BytesIO() for kind in ("svg", "pdf", "png")}
+    metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+    canvas.figure.savefig(files["svg"], format="svg", metadata=metadata)
     canvas.figure.set_layout_engine("none")  # laid out already; again would cost as much as drawing
-    canvas.figure.savefig(png, format="png", dpi=160, metadata={"Software": None})
-    return Drawing(name, caption, svg.getvalue(), png.getvalue(), canvas.tips)
+    metadata = dict.fromkeys(("CreationDate", "Creator", "Producer"))
+    canvas.figure.savefig(files["pdf"], format="pdf", metadata=metadata)
+    canvas.figure.savefig(files["png"], format="png", dpi=PNG_DPI, metadata={"Software": None})
+    points = _points(canvas)
+    caption += _thinned(len(points), len(canvas.spots)) if crowded else ""
+    made = (file.getvalue() for file in files.values())
+    return Drawing(name, canvas.width, caption, *made, points)
 
 
-def legend(canvas: Canvas, columns: int = 2) -> None:
-    """Above the axes, below the title, so that it never covers data."""
-    handles, labels = canvas.axes.get_legend_handles_labels()
-    if handles:
-        letters = max(map(len, labels)) + 8  # the line before it and a gap
-        columns = max(1, min(columns, LEGEND_LETTERS // letters))
-        grow(canvas.figure, LETTER_INCHES * max(0, letters - LEGEND_LETTERS), 0)
-        canvas.axes.legend(
-            loc="lower left",
-            bbox_to_anchor=(-0.02, 1.0),
-            ncol=columns,
-            borderaxespad=0.2,
-            handlelength=2.6,
-            columnspacing=1.4,
-        )
-        rows = math.ceil(len(handles) / columns)
-        canvas.axes.set_title(canvas.axes.get_title("left"), pad=8 + LEGEND_ROW_POINTS * rows)
-        grow(canvas.figure, 0, LEGEND_ROW_POINTS * max(0, rows - 2) / 72)
-
-
-def level_axis(canvas: Canvas, levels: list[Any]) -> None:
-    canvas.axes.set_xscale("log", base=2)
-    canvas.axes.xaxis.set_major_locator(FixedLocator(levels))
-    canvas.axes.xaxis.set_minor_locator(NullLocator())
-    canvas.axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-
-
-def log_y(canvas: Canvas, show: Callable[[float], str] | None = None) -> None:
-    canvas.axes.set_yscale("log")
-    canvas.axes.yaxis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5), numticks=12))
-    canvas.axes.yaxis.set_minor_locator(NullLocator())
-    canvas.axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: (show or tick)(value)))
-
-
-def tick(value: float) -> str:
-    for step, suffix in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
-        if value >= step:
-            return f"{value / step:g}{suffix}"
-    return f"{value:g}"
-
-
-def tick_us(value_us: float) -> str:
-    for step, unit in ((1e6, "s"), (1e3, "ms")):
-        if value_us >= step:
-            return f"{value_us / step:g} {unit}"
-    return f"{value_us:g} µs"
-
-
-def percentile_axis(canvas: Canvas, reach: float) -> None:
-    """1 / (1 - quantile) on a log axis: each nine takes the same room."""
-    canvas.axes.set_xscale("log")
-    canvas.axes.set_xlim(1, max(10.0, reach * 1.1))
-    ticks = {
-        1: "0",
-        2: "50",
-        10: "90",
-        100: "99",
-        1000: "99.9",
-        1e4: "99.99",
-        1e5: "99.999",
-        1e6: "99.9999",
-    }
-    shown = [tick for tick in ticks if tick <= max(10.0, reach * 1.1)]
-    canvas.axes.xaxis.set_major_locator(FixedLocator(shown))
-    canvas.axes.xaxis.set_minor_locator(NullLocator())
-    canvas.axes.xaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: ticks.get(round(value), ""))
+def _thinned(points: int, dots: int) -> str:
+    return (
+        f" {dots:,} dots, drawn as an image within the vector files;"
+        f" {points:,} of them show their values on hover."
     )
 
 
-# Ratios that may be marked in each decade, the densest first.
-RATIO_STEPS = (
-    (1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 9.5),
-    (1, 1.25, 1.5, 2, 3, 5, 7, 8, 9),
-    (1, 2, 5),
-    (1, 3),
-    (1,),
-)
-# Marks nearer to each other than this share of the axis would run into each other.
-RATIO_GAP = 0.16
+def _points(canvas: Canvas) -> list[Point]:
+    """The dots' places in the picture as it was laid out; evenly chosen ones if there are many."""
+    step = -(-len(canvas.spots) // POINTS_MAX) or 1
+    box = canvas.figure.bbox
+    points = []
+    for axes, x, y, tip in canvas.spots[::step]:
+        across, up = axes.transData.transform((x, y))
+        points.append((round(across / box.width, 5), round(1 - up / box.height, 5), tip))
+    return points
 
 
-# Ratios beyond this, and below its inverse, are off the axis.
-RATIO_END = 1000.0
+def _frame(canvas: Canvas, note: str) -> None:
+    """Puts title, legend and note around the axes, and makes the figure as high as all need."""
+    figure, width = canvas.figure, WIDTH_INCHES[canvas.width]
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    room = width - 2 * EDGE_INCHES
+    at = {"transform": figure.dpi_scale_trans, "color": INK}
+    title = figure.text(
+        EDGE_INCHES,
+        0,
+        _wrapped(canvas.title, letters(room, 1.1 * TITLE_POINTS)),
+        va="top",
+        fontsize=TITLE_POINTS,
+        fontweight="bold",
+        **at,
+    )
+    foot = figure.text(
+        width - EDGE_INCHES,
+        EDGE_INCHES,
+        _wrapped(note, letters(room, NOTE_POINTS)),
+        ha="right",
+        va="bottom",
+        fontsize=NOTE_POINTS,
+        **at,
+    )
+    heights = [one.get_window_extent(renderer).height / figure.dpi for one in (title, foot)]
+    legend = _legend(canvas, room, renderer)
+    keys = legend.get_window_extent(renderer).height / figure.dpi if legend else 0.0
+    above = EDGE_INCHES + heights[0] + GAP_INCHES + keys
+    below = EDGE_INCHES + heights[1]
+    height = above + canvas.height_inches + below
+    figure.set_size_inches(width, height)
+    title.set_y(height - EDGE_INCHES)
+    if legend:
+        top = height - EDGE_INCHES - heights[0] - GAP_INCHES
+        legend.set_bbox_to_anchor((EDGE_INCHES, top), transform=figure.dpi_scale_trans)
+    rect = (0, below / height, 1, canvas.height_inches / height)
+    figure.get_layout_engine().set(rect=rect)
 
 
-def clipped(ratio: float) -> float:
-    """The ratio, or the end of the axis that it is beyond."""
-    return min(max(ratio, 1 / RATIO_END), RATIO_END)
-
-
-def ratio_ticks(low: float, high: float) -> list[float]:
-    """The densest marks between two ratios that leave room for their labels."""
-    room = RATIO_GAP * math.log(high / low)
-    ticks: list[float] = []
-    for steps in RATIO_STEPS:
-        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        marks = [step * 10.0**decade for decade in decades for step in steps]
-        ticks = [mark for mark in marks if low <= mark <= high]
-        if all(math.log(after / before) >= room for before, after in zip(ticks, ticks[1:])):
-            break
-    return ticks
-
-
-def ratio_axis(canvas: Canvas, ends: list[float]) -> None:
-    """Log axis of ratios that shows all of `ends` within reason."""
-    low, high = clipped(min(ends)) / 1.15, clipped(max(ends)) * 1.15
-    canvas.axes.set_xscale("log")
-    canvas.axes.set_xlim(low, high)
-    canvas.axes.xaxis.set_major_locator(FixedLocator(ratio_ticks(low, high)))
-    canvas.axes.xaxis.set_minor_locator(NullLocator())
-    canvas.axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} x"))
-    canvas.axes.grid(False, axis="y")
+def _legend(canvas: Canvas, room: float, renderer: Any) -> Legend | None:
+    """In as many columns as there is room for; labels that are too long even so go over lines."""
+    handles, labels = canvas.axes.get_legend_handles_labels()
+    if not handles:
+        return None
+    most = letters(room - 0.4)
+    labels = [_wrapped(label, most) for label in labels]
+    for columns in range(min(LEGEND_COLUMNS, len(labels)), 0, -1):
+        legend = canvas.figure.legend(
+            handles,
+            labels,
+            loc="upper left",
+            ncol=columns,
+            borderaxespad=0,
+            borderpad=0,
+            handlelength=2.4,
+            handletextpad=0.5,
+            columnspacing=1.2,
+            labelspacing=0.3,
+        )
+        legend.set_in_layout(False)
+        if columns == 1 or legend.get_window_extent(renderer).width / canvas.figure.dpi <= room:
+            return legend
+        legend.remove()
+    return None

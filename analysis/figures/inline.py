@@ -6,7 +6,8 @@ from __future__ import annotations
 import re
 from html import escape
 
-from analysis.figures.canvas import Drawing, FAINT, INK, PALETTE, PAPER
+from analysis.figures.canvas import Drawing
+from analysis.figures.style import FAINT, INK, PALETTE, PAPER
 
 # Figure colour: (name of the CSS variable, light, dark).
 THEME = {
@@ -37,9 +38,7 @@ def inline_svg(drawing: Drawing) -> str:
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r"<style type=.*?</style>", "", svg, count=1, flags=re.S)
     svg = _own_ids(svg, drawing.name)
-    for name, text in drawing.tips.items():
-        opening = f'<g id="{drawing.name}-{name}">'
-        svg = svg.replace(opening, f"{opening}<title>{escape(text)}</title>", 1)
+    svg = svg.replace("</svg>", f"{_hover_points(drawing, svg)}</svg>")
     for colour, (name, _, _) in THEME.items():
         svg = svg.replace(f"{colour};", f"var(--{name});").replace(f'{colour}"', f'var(--{name})"')
     return re.sub(
@@ -48,6 +47,19 @@ def inline_svg(drawing: Drawing) -> str:
         svg,
         count=1,
     )
+
+
+def _hover_points(drawing: Drawing, svg: str) -> str:
+    """An unseen circle over each dot that says its text."""
+    view = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', svg)
+    assert view, "an SVG of matplotlib's has a viewBox"
+    width, height = float(view[1]), float(view[2])
+    circles = "".join(
+        f'<circle cx="{x * width:.1f}" cy="{y * height:.1f}" r="4"><title>{escape(tip)}</title>'
+        "</circle>"
+        for x, y, tip in drawing.points
+    )
+    return f'<g fill="none" pointer-events="all">{circles}</g>'
 
 
 def _own_ids(svg: str, prefix: str) -> str:

@@ -77,7 +77,7 @@ def _take_over(directory: Path) -> None:
     for folder, _, names in os.walk(ready, topdown=False):
         place = directory / Path(folder).relative_to(ready)
         if names and not place.is_dir():
-            os.mkdir(place)
+            os.makedirs(place)
         for name in names:
             os.replace(Path(folder, name), place / name)
         if names:

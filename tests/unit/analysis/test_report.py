@@ -49,7 +49,12 @@ OUTPUTS = {
     "report.html",
     "tables/cells.tex",
     "tables/verdicts.tex",
-    *(f"figures/{name}.{kind}" for name in FIGURES for kind in ("svg", "png")),
+    *(
+        f"{folder}/{name}.{kind}"
+        for folder in ("figures", "figures/wide")
+        for name in FIGURES
+        for kind in ("svg", "pdf", "png")
+    ),
 }
 
 
@@ -202,7 +207,7 @@ class Whole(unittest.TestCase):
     def test_no_nan(self):
         """no output holds a number that is none"""
         for name, content in self.after.items():
-            if not name.endswith(".png"):
+            if not name.endswith((".png", ".pdf")):
                 self.assertIsNone(re.search(rb"\b(nan|inf)\b", content, re.I), name)
         self.assertNotIn(
             "None", self.after["report.md"].decode() + self.after["aggregate.txt"].decode()
@@ -228,8 +233,10 @@ class Whole(unittest.TestCase):
 
     def test_every_sample_is_a_dot(self):
         """requests/s against depth has a dot for each sample"""
-        self.assertEqual(self.after["figures/rps-by-depth.svg"].count(b'<g id="tip'), 36)
-        self.assertEqual(self.after["figures/execution-order.svg"].count(b'<g id="tip'), 36)
+        for name in ("rps-by-depth", "execution-order"):
+            svg = self.after[f"figures/{name}.svg"].decode()
+            dots = re.findall(r'<g id="dots\d+">.*?</g>\s*</g>', svg, re.S)
+            self.assertEqual(sum(one.count("<use ") for one in dots), 36)
 
     def test_csv(self):
         """aggregate.csv has a row a cell, numbers that parse, and unknown values with reasons"""

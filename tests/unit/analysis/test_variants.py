@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.figures import catalogue
+from analysis.figures import style
 from analysis.judgement.study import Study
 from analysis.pages import cells_csv
 from analysis.pages import method
@@ -69,12 +70,12 @@ class Known(unittest.TestCase):
 
     def test_figures(self):
         """there is a latency figure a scenario, with the variants in colours of their own"""
-        drawn = catalogue.draw_all(self.study.result, self.study.found)
+        drawn = catalogue.draw_all(self.study, ["single"])
         drawings = {drawing.name: drawing for drawing in drawn}
         wanted = {f"latency-scenario-{name}" for name in SCENARIOS}
         self.assertEqual(set(drawings), wanted | {"ratios-variant", "execution-order"})
         svg = drawings["latency-scenario-echo-256"].svg.decode()
-        self.assertTrue(set(catalogue.PALETTE[:2]) <= set(re.findall("#[0-9a-f]{6}", svg)))
+        self.assertTrue(set(style.PALETTE[:2]) <= set(re.findall("#[0-9a-f]{6}", svg)))
 
     def test_again(self):
         """a variant that was named on the command line is named so again"""
