@@ -28,6 +28,7 @@ OWN_OUTPUTS = (
     "aggregate.csv",
     "aggregate.txt",
     "variants.csv",
+    "calibration.json",
     "report.md",
     "report.html",
     "figures/",

@@ -1,0 +1,76 @@
+"""The page of verdicts: a word for each comparison, the gate, and words that do not contradict each
+other."""
+
+import unittest
+
+from analysis.judgement.study import study
+from analysis.pages import verdicts
+from gates_fixture import around, result_of
+from variants_fixture import block
+
+CALM = (0, 0.001, -0.001, 0.002, -0.002)
+WILD = (0, 0.1, -0.1, 0.2, -0.2)
+
+
+def shown(new=100.0, runs=CALM, gate=None, programs=("a", "b")):
+    """The blocks of one scenario in which new has this middle."""
+    rates = {"respond": (around(100.0, *runs), around(new, *runs[1:], runs[0]))}
+    return verdicts.blocks(study(result_of(rates, gate=gate, programs=programs)))
+
+
+class Verdicts(unittest.TestCase):
+    def test_table(self):
+        """each number has its ratio, intervals, p value, blocks and word, and the sum is stated"""
+        part = block(shown(new=110.0), "Verdicts")
+        rps, cpu = part.table.rows
+        self.assertEqual(rps[:3], ["respond", "requests/s", "1.100"])
+        self.assertEqual(rps[6:], ["5", "better"])
+        self.assertEqual([cpu[1], cpu[7]], ["CPU per request", "equivalent"])
+        self.assertRegex(rps[3], r"^1\.0\d\d to 1\.1\d\d$")
+        self.assertTrue(part.lines[0].startswith("Judged together: 2 ratios"))
+        self.assertIn("Here: 1 better, 1 equivalent.", part.lines)
+
+    def test_cpu(self):
+        """more CPU per request is worse"""
+        cpu = {"respond": (around(10.0, *CALM), around(11.0, *CALM[1:], 0))}
+        rates = {"respond": (around(100.0, *CALM), around(100.0, *CALM[1:], 0))}
+        part = block(verdicts.blocks(study(result_of(rates, cpu))), "Verdicts")
+        self.assertEqual(part.table.rows[1][2:3] + part.table.rows[1][7:], ["1.100", "worse"])
+
+    def test_false_alarm(self):
+        """an A/A run that finds a difference says loudly that something is wrong"""
+        quiet, loud = (
+            " ".join(block(shown(new, programs=("a", "a")), "Verdicts").lines)
+            for new in (100.0, 120.0)
+        )
+        self.assertIn("no verdict tells them apart, as it should be", quiet)
+        self.assertIn("SOMETHING IS WRONG", loud)
+
+    def test_floor(self):
+        """an A/A run shows its noise floor, another run none"""
+        titles = [part.title for part in shown(programs=("a", "a"))]
+        self.assertEqual(titles, ["Verdicts", "Gate", "Noise floor"])
+        self.assertEqual([part.title for part in shown()], ["Verdicts", "Gate"])
+
+
+class Gate(unittest.TestCase):
+    def test_point_against_interval(self):
+        """where medians fail and the interval does not tell, it is said what each means"""
+        lines = " ".join(block(shown(90.0, WILD, {"kind": "point"}), "Gate").lines)
+        self.assertIn("The gate (kind point) fails.", lines)
+        self.assertIn("but the interval over blocks does not, in 1: requests/s of respond", lines)
+        self.assertIn("noise alone may have done it", lines)
+        told = " ".join(block(shown(90.0, CALM, {"kind": "point"}), "Gate").lines)
+        self.assertNotIn("noise alone may", told)
+
+    def test_table(self):
+        """the gate's table has what is judged, bound, room, floor and word"""
+        rows = block(shown(98.0, gate={"kind": "interval"}), "Gate").table.rows
+        self.assertEqual(rows[0][3:5], ["at least 0.98", "2.0%"])
+        self.assertRegex(rows[0][5], r"^0\.\d% \(own spread\)$")
+        self.assertEqual(rows[0][6], "undecided (the interval holds the bound)")
+
+    def test_none(self):
+        """a gate of kind none says that nothing is judged, without a table"""
+        part = block(shown(gate={"kind": "none"}), "Gate")
+        self.assertEqual((part.lines, part.table), (["No gate: nothing is judged."], None))
