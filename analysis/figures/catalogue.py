@@ -6,7 +6,7 @@ from typing import Callable, Iterator, Sequence
 
 import matplotlib
 
-from analysis.figures import forest, latency, order, rates, writes
+from analysis.figures import cpu, forest, latency, load, order, rates, timelines, writes
 from analysis.figures.canvas import Drawing
 from analysis.figures.style import STYLE, Width
 from analysis.judgement.study import Study
@@ -16,6 +16,9 @@ FIGURES: list[Callable[[Study, Width], Iterator[Drawing]]] = [
     forest.draw,
     latency.draw,
     writes.draw,
+    load.draw,
+    cpu.draw,
+    timelines.draw,
     order.draw,
 ]
 
