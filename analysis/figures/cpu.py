@@ -1,7 +1,8 @@
 """CPU per request, stacked by what it went to.
 
-Of a kernel stack that sleeps: user, system and softirq, whose sum is `os_cpu_us_per_request`. Of one
-that polls: turns that moved something and turns that did not, whose sum is `core_us_per_request`.
+Of a kernel stack that sleeps: user, system and softirq, whose sum is `os_cpu_us_per_request`. Of
+one that polls: turns that moved something and turns that did not, whose sum is
+`core_us_per_request`.
 """
 
 from __future__ import annotations
@@ -98,9 +99,9 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
     most = max(one.total for _, splits in rows for one in splits)
     canvas.axes.set_xlim(0, 1.2 * most)
     caption = (
-        "Bars and numbers: means over samples; dots: each sample's sum. Sleeping kernel stacks: user, system and"
-        " softirq time (OS CPU); polling stacks: turns that moved something and turns that did not"
-        " (cores held x wall). The two sums are different meanings of CPU: compare parts, not sums,"
+        "Bars and numbers: means over samples; dots: each sample's sum. Sleeping kernel stacks:"
+        " user, system and softirq time (OS CPU); polling stacks: turns that moved"
+        " something and turns that did not (cores held x wall). The two sums are different meanings of CPU: compare parts, not sums,"
         " across them. System time is without softirq time that the kernel charged to it, too."
     )
     caption += f" Not known in {unknown} cells." if unknown else ""

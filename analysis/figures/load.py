@@ -81,7 +81,8 @@ def _plot(rates: Canvas, tails: Canvas, series: Series, factor: str) -> Cell | N
         canvas.dots(*zip(*dots), **series.look)
     found = knee(cells)
     if found is not None:
-        ring = {"marker": "o", "markersize": 9, "color": "none", "markeredgecolor": INK, "zorder": 5}
+        ring = {"marker": "o", "markersize": 9, "color": "none", "zorder": 5}
+        ring["markeredgecolor"] = INK
         x = found.settings[factor]
         rates.axes.plot([x], [found.known("rps_median")], **ring)
         tails.axes.plot([x], [found.known("service_p99_us")], **ring)

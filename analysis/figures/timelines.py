@@ -45,7 +45,9 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
     for series in series_of(study.found, factor):
         canvas.axes.plot([], [], label=series.label, **(series.look | {"markersize": 2.5}))
         for level, axes in zip(levels, panels):
-            cells = [cell for cell in series.cells if factor is None or cell.settings[factor] == level]
+            cells = [
+                cell for cell in series.cells if factor is None or cell.settings[factor] == level
+            ]
             _plot(canvas, axes, cells, courses, floor, series.look)
     log_y(canvas)
     for place, axes in enumerate(panels):
