@@ -30,10 +30,10 @@ from analysis.inputs.load import Refusal, Result, load_result
 EXIT_REFUSED = 4
 
 
-def outputs(of: Study) -> dict[str, bytes]:
-    """Every file of the report: path in the result directory to content. The same result gives the
-    same bytes."""
-    drawings = catalogue.draw_all(of)
+def outputs(of: Study, wide: bool = False) -> dict[str, bytes]:
+    """Every file of the report: path in the result directory to content; figures as wide as a page,
+    too, if asked for. The same result gives the same bytes."""
+    drawings = catalogue.draw_all(of, ("single", "double") if wide else ("single",))
     made = {
         "aggregate.csv": cells_csv.csv_bytes(of.found),
         "aggregate.txt": terminal.text_bytes(of),
@@ -89,6 +89,11 @@ def main(argv: list[str] | None = None) -> int:
         metavar="PATH",
         help="the noise floor to judge by: a calibration.json or its A/A result",
     )
+    parser.add_argument(
+        "--wide",
+        action="store_true",
+        help="also draw every figure as wide as both columns of a page, into figures/wide",
+    )
     asked = parser.parse_args(argv)
     path = asked.result
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
@@ -96,7 +101,7 @@ def main(argv: list[str] | None = None) -> int:
         with publish.sole_writer(path):
             publish.settle(path)
             of = study(load_result(path), asked.gate, asked.calibration)
-            write(of.result, outputs(of))
+            write(of.result, outputs(of, asked.wide))
     except Refusal as refusal:
         print(f"weir report: {refusal}", file=sys.stderr)
         return EXIT_REFUSED

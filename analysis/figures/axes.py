@@ -14,8 +14,8 @@ from analysis.figures.style import LETTER, TEXT_POINTS, WIDTH_INCHES, letters
 # Of a figure's width, what its axes have beside their labels.
 AXIS_SHARE = 0.8
 # Of a figure's width, what names of rows may take.
-NAME_SHARE = 0.42
-ROW_INCHES, ROW_LINE_INCHES = 0.19, 0.115
+NAME_SHARE = 0.5
+ROW_INCHES, ROW_LINE_INCHES = 0.19, 0.1
 
 
 def row_names(canvas: Canvas, names: list[str]) -> None:
@@ -37,7 +37,7 @@ def level_axis(canvas: Canvas, levels: list[Any]) -> None:
     named: set[float] = set()
     end = -math.inf
     for level in sorted(levels):
-        half = LETTER * TEXT_POINTS * (len(tick(level)) + 1) / 2
+        half = LETTER * TEXT_POINTS * (len(f"{level:g}") + 1) / 2
         place = points * math.log(level / min(levels)) / span
         if place - half >= end:
             named.add(level)
@@ -46,7 +46,7 @@ def level_axis(canvas: Canvas, levels: list[Any]) -> None:
     canvas.axes.xaxis.set_major_locator(FixedLocator(levels))
     canvas.axes.xaxis.set_minor_locator(NullLocator())
     canvas.axes.xaxis.set_major_formatter(
-        FuncFormatter(lambda value, _: tick(value) if value in named else "")
+        FuncFormatter(lambda value, _: f"{value:g}" if value in named else "")
     )
 
 
@@ -109,6 +109,7 @@ def percentile_axis(canvas: Canvas, reach: float) -> None:
 RATIO_STEPS = (
     (1, 1.05, 1.1, 1.2, 1.3, 1.4, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 9.5),
     (1, 1.25, 1.5, 2, 3, 5, 7, 8, 9),
+    (1, 1.5, 2, 3, 5, 7),
     (1, 2, 5),
     (1, 3),
     (1,),

@@ -16,7 +16,16 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 
-from analysis.figures.style import AXES_INCHES, INK, NOTE_POINTS, PNG_DPI, TEXT_POINTS, TITLE_POINTS, WIDTH_INCHES, Width, letters
+from analysis.figures.style import (
+    AXES_INCHES,
+    INK,
+    NOTE_POINTS,
+    PNG_DPI,
+    TITLE_POINTS,
+    WIDTH_INCHES,
+    Width,
+    letters,
+)
 
 # More dots than this are drawn as an image within the vector files.
 DOTS_MAX = 2000

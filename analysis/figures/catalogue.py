@@ -6,30 +6,40 @@ from typing import Callable, Iterator, Sequence
 
 import matplotlib
 
-from analysis.figures import forest, heat, latency, order, rates, residuals, writes
+from analysis.figures import cpu, forest, heat, latency, load, order, rates, residuals, timelines
+from analysis.figures import writes
 from analysis.figures.canvas import Drawing
 from analysis.figures.style import STYLE, Width
 from analysis.judgement.study import Study
 
-FIGURES: list[Callable[[Study, Width], Iterator[Drawing]]] = [
+Figure = Callable[[Study, Width], Iterator[Drawing]]
+FIGURES: list[Figure] = [
     rates.draw,
     forest.draw,
     latency.draw,
     heat.draw,
     writes.draw,
+    load.draw,
+    cpu.draw,
+    timelines.draw,
     order.draw,
     residuals.draw,
 ]
 
 
-def draw_all(study: Study, widths: Sequence[Width] = ("single", "double")) -> list[Drawing]:
+def draw_all(
+    study: Study, widths: Sequence[Width] = ("single", "double"), figures: Sequence[Figure] = ()
+) -> list[Drawing]:
     """Every figure for which there are valid samples, in each width; those of one width together,
-    in the order of FIGURES."""
+    in the order of FIGURES; `figures` are drawn alone, if any are given."""
     if not study.result.valid:
         return []
     with matplotlib.rc_context():
         matplotlib.rcdefaults()  # a user's matplotlibrc must not show in a result
         matplotlib.rcParams.update(STYLE)
         return [
-            drawing for width in widths for draw in FIGURES for drawing in draw(study, width)
+            drawing
+            for width in widths
+            for draw in figures or FIGURES
+            for drawing in draw(study, width)
         ]

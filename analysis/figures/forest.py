@@ -2,64 +2,122 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Iterator
 
-from analysis.cells.aggregate import Comparison
+from analysis.cells.aggregate import Aggregate, Cell, Comparison
 from analysis.cells.labels import short
 from analysis.cells.words import describe, sentence
 from analysis.figures.axes import RATIO_END, clipped, ratio_axis, row_names
 from analysis.figures.canvas import Canvas, Drawing, finish, new_canvas
 from analysis.figures.series import capital, name_of, note
-from analysis.figures.style import INK, PALETTE, Width
+from analysis.figures.style import INK, PALETTE, PAPER, Width
 from analysis.judgement.study import Study
+from analysis.judgement.verdicts import BETTER, EQUIVALENT, INCONCLUSIVE, WORSE, Verdict, judge
+from analysis.statistics.effect import BLOCKS_MIN
 
 ROWS_MAX = 40
+# A verdict's colour and marker.
+LOOKS: dict[str, dict[str, Any]] = {
+    BETTER: {"color": PALETTE[0], "marker": "^"},
+    WORSE: {"color": PALETTE[1], "marker": "v"},
+    EQUIVALENT: {"color": PALETTE[2], "marker": "s"},
+    INCONCLUSIVE: {"color": INK, "marker": "o", "markerfacecolor": PAPER},
+}
+
+Row = tuple[Comparison, Verdict]
 
 
 def draw(study: Study, width: Width) -> Iterator[Drawing]:
-    """Each ratio with its interval: one figure a factor."""
-    found = study.found
-    for factor, levels in found.factors.items():
-        rows = [comparison for comparison in found.comparisons if comparison.factor == factor]
+    """Each ratio with its interval, its verdict and every run's own ratio: one figure a factor."""
+    comparisons = study.found.comparisons
+    judged = list(zip(comparisons, judge([one.ratio for one in comparisons], True)))
+    for factor in study.found.factors:
+        rows = [(row, verdict) for row, verdict in judged if row.factor == factor]
         if 0 < len(rows) <= ROWS_MAX:
-            yield _forest(study, width, factor, rows)
+            yield _forest(study, width, factor, rows[::-1])
 
 
-def _forest(study: Study, width: Width, factor: str, rows: list[Comparison]) -> Drawing:
+def _forest(study: Study, width: Width, factor: str, rows: list[Row]) -> Drawing:
+    """`rows` from below upwards."""
     levels = study.found.factors[factor]
     own = f" of {name_of(factor, levels[1], levels)}" if len(levels) == 2 else ""
-    canvas = new_canvas(
-        _title(factor),
-        f"requests/s{own} as a multiple of {name_of(factor, levels[0], levels)}",
-        "",
-        width,
-    )
-    for place, comparison in enumerate(reversed(rows)):
-        color = PALETTE[(levels.index(comparison.level) + 1) % len(PALETTE)]
-        _plot(canvas, comparison, place, color)
+    base = name_of(factor, levels[0], levels)
+    canvas = new_canvas(_title(factor), f"requests/s{own} as a multiple of {base}", "", width)
+    ends = [1.0]
+    for word, look in LOOKS.items():
+        places = [place for place, (_, verdict) in enumerate(rows) if verdict.word == word]
+        if places:
+            canvas.axes.plot([], [], label=word, linewidth=2, **look)
+        for place in places:
+            ends += _plot(canvas, study.found, rows[place], place, look)
     canvas.axes.axvline(1, color=INK, linewidth=0.6)
-    row_names(canvas, [_label(row, study.found.factors) for row in reversed(rows)])
-    ratio_axis(canvas, _ends(rows))
-    caption = (
-        f"{capital(factor)} against {describe(factor, levels[0])}. Dot: ratio of geometric"
-        " means over samples; bar: its 95 % interval. A bar that crosses 1 shows no difference."
-    )
-    if any(clipped(end) != end for end in _ends(rows)):
-        caption += f" An arrow goes on beyond {RATIO_END:,.0f} x or 1/{RATIO_END:,.0f} x."
+    row_names(canvas, [_label(row, study.found.factors) for row, _ in rows])
+    ratio_axis(canvas, ends)
+    caption = _caption(describe(factor, levels[0]), factor, rows[0][1].judged, ends)
     name = f"ratios-{factor.replace('_', '-')}"
     return finish(canvas, name, caption, note(study.result, study.found.cells))
 
 
-def _plot(canvas: Canvas, comparison: Comparison, y: int, color: str) -> None:
-    ratio = comparison.ratio
+def _caption(base: str, factor: str, judged: int, ends: list[float]) -> str:
+    caption = (
+        f"{capital(factor)} against {base}. Large: ratio of geometric means; bar: its 95 %"
+        " interval; small: the ratio of each run, or of each sample to the base's mean where the sides share"
+        f" fewer than {BLOCKS_MIN} runs. Verdicts after Holm's correction for the {judged}"
+        " ratios of all factors. A bar that crosses 1 shows no difference."
+    )
+    if any(clipped(end) != end for end in ends):
+        caption += f" An arrow goes on beyond {RATIO_END:,.0f} x or 1/{RATIO_END:,.0f} x."
+    return caption
+
+
+def _plot(
+    canvas: Canvas, found: Aggregate, row: Row, y: int, look: dict[str, Any]
+) -> list[float]:
+    """Draws a row; returns how far it reaches."""
+    comparison, verdict = row
+    ratio, color = comparison.ratio, look["color"]
     if ratio.low is not None and ratio.high is not None:
         ends = [clipped(ratio.low), clipped(ratio.high)]
-        canvas.axes.plot(ends, [y, y], color=color, linewidth=2, solid_capstyle="butt")
+        canvas.axes.plot(ends, [y, y], color=color, linewidth=1.6, solid_capstyle="butt")
         for end, place, arrow in ((ratio.low, ends[0], "<"), (ratio.high, ends[1], ">")):
             if end != place:
-                canvas.axes.plot([place], [y], color=color, marker=arrow, markersize=6)
-    look = {"color": color, "marker": "o"}
-    canvas.dots([clipped(ratio.ratio)], [y], [sentence(comparison)], **look)
+                canvas.axes.plot([place], [y], color=color, marker=arrow, markersize=5)
+    own = _own_ratios(found, comparison)
+    tips = [f"{name}: {value:.3f} x" for name, value in own]
+    values = [value for _, value in own]
+    small = {"color": color, "marker": "o", "markersize": 1.8, "markerfacecolor": PAPER}
+    canvas.dots(
+        [clipped(value) for value in values],
+        [y - 0.24] * len(own),
+        tips,
+        **(small | {"markeredgewidth": 0.5}),
+    )
+    tip = f"{sentence(comparison)}\n{verdict.word}: {verdict.why}"
+    canvas.dots([clipped(ratio.ratio)], [y], [tip], **(look | {"markersize": 5, "zorder": 4}))
+    return [end for end in (ratio.low, ratio.ratio, ratio.high, *values) if end is not None]
+
+
+def _own_ratios(found: Aggregate, comparison: Comparison) -> list[tuple[str, float]]:
+    """(name, ratio) of each shared run; of each sample to the base's mean where there are few."""
+    new, base = (
+        _cell(found, comparison, level).by_block(lambda sample: sample.rps)
+        for level in (comparison.level, comparison.base)
+    )
+    if comparison.ratio.blocks:
+        return [(f"run {block}", new[block] / base[block]) for block in new if block in base]
+    mean = math.exp(sum(map(math.log, base.values())) / len(base))
+    return [(f"run {block}, against the base's mean", rate / mean) for block, rate in new.items()]
+
+
+def _cell(found: Aggregate, comparison: Comparison, level: Any) -> Cell:
+    """The one cell at a level, all else as in the comparison."""
+    wanted = comparison.context | {comparison.factor: level}
+    return next(
+        cell
+        for cell in found.cells
+        if all(cell.settings[name] == value for name, value in wanted.items())
+    )
 
 
 def _title(factor: str) -> str:
@@ -81,9 +139,3 @@ def _label(comparison: Comparison, factors: dict[str, list[Any]]) -> str:
     if not where:
         return own
     return f"{own}: {where}" if len(factors[comparison.factor]) > 2 else where
-
-
-def _ends(rows: list[Comparison]) -> list[float]:
-    ratios = [row.ratio for row in rows]
-    ends = [end for ratio in ratios for end in (ratio.low, ratio.ratio, ratio.high)]
-    return [1.0, *(end for end in ends if end is not None)]

@@ -1,5 +1,5 @@
 """A figure's SVG as part of an HTML page: no links, ids of its own, colours that follow the page's
-theme, hover texts."""
+theme. Hover texts are the page's work."""
 
 from __future__ import annotations
 
@@ -38,7 +38,6 @@ def inline_svg(drawing: Drawing) -> str:
     svg = re.sub(r' xmlns(:xlink)?="[^"]*"', "", svg).replace("xlink:href", "href")
     svg = re.sub(r"<style type=.*?</style>", "", svg, count=1, flags=re.S)
     svg = _own_ids(svg, drawing.name)
-    svg = svg.replace("</svg>", f"{_hover_points(drawing, svg)}</svg>")
     for colour, (name, _, _) in THEME.items():
         svg = svg.replace(f"{colour};", f"var(--{name});").replace(f'{colour}"', f'var(--{name})"')
     return re.sub(
@@ -47,19 +46,6 @@ def inline_svg(drawing: Drawing) -> str:
         svg,
         count=1,
     )
-
-
-def _hover_points(drawing: Drawing, svg: str) -> str:
-    """An unseen circle over each dot that says its text."""
-    view = re.search(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"', svg)
-    assert view, "an SVG of matplotlib's has a viewBox"
-    width, height = float(view[1]), float(view[2])
-    circles = "".join(
-        f'<circle cx="{x * width:.1f}" cy="{y * height:.1f}" r="4"><title>{escape(tip)}</title>'
-        "</circle>"
-        for x, y, tip in drawing.points
-    )
-    return f'<g fill="none" pointer-events="all">{circles}</g>'
 
 
 def _own_ids(svg: str, prefix: str) -> str:

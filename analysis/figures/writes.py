@@ -51,7 +51,8 @@ def _plot(canvas: Canvas, series: Series, factor: str) -> None:
     xs = [cell.settings[factor] for cell in cells]
     canvas.axes.plot(xs, [cell.known(COLUMN) for cell in cells], **(series.line | thick))
     canvas.axes.plot([], [], label=series.label, **look)
-    canvas.dots(*zip(*(dot for cell in cells for dot in _dots(cell, cell.settings[factor]))), **look)
+    dots = [dot for cell in cells for dot in _dots(cell, cell.settings[factor])]
+    canvas.dots(*zip(*dots), **look)
 
 
 def _dots(cell: Cell, x: float) -> list[tuple[float, float, str]]:
