@@ -13,35 +13,38 @@ from pathlib import Path
 
 from analysis.figures import catalogue
 from analysis.inputs import files
+from analysis.judgement.study import Study, study
+from analysis.pages import cells_csv
 from analysis.pages import comparison_csv
 from analysis.pages import publish
 from analysis.pages import render
-from analysis.cells.aggregate import Aggregate, aggregate
+from analysis.pages import sections
+from analysis.pages import terminal
 from analysis.pages.headline import headline
 from analysis.inputs.load import Refusal, Result, load_result
-from analysis.judgement.study import Study
 
 EXIT_INVALID, EXIT_REFUSED = 3, 4
 
 
-def outputs(result: Result, found: Aggregate) -> dict[str, bytes]:
+def outputs(of: Study) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
-    drawings = catalogue.draw_all(Study(result, found))
+    drawings = catalogue.draw_all(of)
     shown = [drawing for drawing in drawings if drawing.width == "single"]
     made = {
-        "aggregate.csv": render.csv_bytes(found),
-        "aggregate.txt": render.text_bytes(result, found),
+        "aggregate.csv": cells_csv.csv_bytes(of.found),
+        "aggregate.txt": terminal.text_bytes(of),
     }
-    compared = comparison_csv.csv_bytes(result, found)
+    compared = comparison_csv.csv_bytes(of.result, of.found)
     if compared is not None:
         made["variants.csv"] = compared
     for drawing in drawings:
         folder = "figures" if drawing.width == "single" else "figures/wide"
         for kind in ("svg", "pdf", "png"):
             made[f"{folder}/{drawing.name}.{kind}"] = getattr(drawing, kind)
-    made["report.md"] = render.report_md(result, found, shown)
-    made["report.html"] = render.report_html(result, found, shown)
+    page = sections.page(of, shown)
+    made["report.md"] = render.markdown(page)
+    made["report.html"] = render.html(page)
     return made
 
 
@@ -74,9 +77,8 @@ def main(argv: list[str] | None = None) -> int:
     try:
         with publish.sole_writer(path):
             publish.settle(path)
-            result = load_result(path)
-            found = aggregate(result)
-            write(result, outputs(result, found))
+            of = study(load_result(path))
+            write(of.result, outputs(of))
     except Refusal as refusal:
         print(f"weir report: {refusal}", file=sys.stderr)
         return EXIT_REFUSED
@@ -88,12 +90,13 @@ def main(argv: list[str] | None = None) -> int:
             file=sys.stderr,
         )
         return EXIT_REFUSED
-    for line in headline(result, found):
+    for line in headline(of):
         print(line)
     print(f"report: {path / 'report.html'}")
-    if not result.valid:
+    if not of.result.valid:
         print(
-            f"weir report: {path}: none of {len(result.samples)} samples is valid", file=sys.stderr
+            f"weir report: {path}: none of {len(of.result.samples)} samples is valid",
+            file=sys.stderr,
         )
         return EXIT_INVALID
     return 0

@@ -16,11 +16,14 @@ class Table:
 
 @dataclass(frozen=True)
 class Block:
-    """One part: either of lines and table may be absent."""
+    """One part: each of lines, table and verbatim text may be absent. Under a section of the same
+    title it has no heading of its own; a folded one is opened by who wants it."""
 
     title: str
     lines: list[str] = field(default_factory=list)
     table: Table | None = None
+    verbatim: str = ""
+    folded: bool = False
 
 
 def aligned(table: Table) -> list[str]:
@@ -43,5 +46,6 @@ def as_text(blocks: list[Block]) -> list[str]:
         lines += [f"  {line}" for line in block.lines]
         if block.table is not None:
             lines += ["", *aligned(block.table)]
+        lines += block.verbatim.splitlines()
         lines.append("")
     return lines

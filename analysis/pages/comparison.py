@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.cells import pairing
 from analysis.judgement import caveats
+from analysis.judgement.study import Study
 from analysis.pages import method
 from analysis.cells.aggregate import Aggregate, Cell
 from analysis.pages.blocks import Block, Table
@@ -47,9 +48,9 @@ BUILD = (
 KEY_DIGITS = 12  # of a build's key, as its folder's name has them
 
 
-def blocks(result: Result, found: Aggregate) -> list[Block]:
+def blocks(study: Study) -> list[Block]:
     """The comparison as parts to be read in this order; none where no two variants ran."""
-    pairs = pairing.pairs(found)
+    result, found, pairs = study.result, study.found, study.pairs
     if not pairs:
         return []
     return [

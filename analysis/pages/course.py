@@ -12,6 +12,7 @@ from analysis.pages.blocks import Block, Table
 from analysis.pages.facts import phrase
 from analysis.cells.words import count
 from analysis.judgement.caveats import busy_words
+from analysis.judgement.study import Study
 from analysis.inputs.load import Result, Sample
 
 
@@ -24,8 +25,9 @@ ALIKE_MIN = 4
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
-def blocks(result: Result, found: Aggregate) -> list[Block]:
+def blocks(study: Study) -> list[Block]:
     """What is known of it; none for a directory that has nothing of the kind."""
+    result = study.result
     lines = [
         *_plan(result.plan),
         *_parity(result.parity),
@@ -41,7 +43,7 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
     notes = _notes(result.valid)
     if notes:
         made.append(Block("What speaks against single samples without making them invalid", notes))
-    counters = _xstats(found)
+    counters = _xstats(study.found)
     if counters:
         made.append(Block("Counters of the device, lower median over samples", [], counters))
     return made

@@ -13,15 +13,16 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from analysis.cells import pairing
 from analysis.pages import comparison
 from analysis.cells.aggregate import Aggregate, Comparison
 from analysis.cells.words import capital, context_of, count, describe, interval_of, percent, times
 from analysis.inputs.load import Result
+from analysis.judgement.study import Study
 
 
-def headline(result: Result, found: Aggregate) -> list[str]:
+def headline(study: Study) -> list[str]:
     """Two sentences; one where nothing was measured."""
+    result, found = study.result, study.found
     if not result.valid:
         return [f"No sample of {len(result.samples)} is valid, so the question stays open."]
     by_factor: dict[str, list[Comparison]] = {}
@@ -30,7 +31,7 @@ def headline(result: Result, found: Aggregate) -> list[str]:
     if "bare" in by_factor:
         texts = [_share(by_factor["bare"])]
     elif "variant" in by_factor:
-        rows = comparison.verdict(pairing.pairs(found), comparison.place_noun(found))
+        rows = comparison.verdict(study.pairs, comparison.place_noun(found))
         texts = [_of_factor(by_factor["variant"], found.factors["variant"]), "; ".join(rows)]
     else:
         texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]

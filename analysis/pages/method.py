@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.inputs.load import Result, Sample
+from analysis.judgement.study import Study
+from analysis.pages.blocks import Block
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,8 +39,23 @@ SETTINGS = {
 LATER = ("client_stack", "client_wait", "bare", "client_workers", "placement")
 
 
+def blocks(study: Study) -> list[Block]:
+    """How the samples were taken."""
+    return [Block("How it was measured", method(study.result))]
+
+
+def not_shown(study: Study) -> list[Block]:
+    """What the numbers therefore do not show."""
+    return [Block("What these numbers do not show", limits(study.result))]
+
+
+def again(study: Study) -> list[Block]:
+    """The one command that runs it again."""
+    return [Block("Run it again", verbatim=command(study.result))]
+
+
 def method(result: Result) -> list[str]:
-    """How the samples were taken, from the experiment and from the samples themselves."""
+    """From the experiment and from the samples themselves."""
     return [
         order_line(result),
         fixed(result),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import statistics as plain
 
 from analysis.cells.aggregate import Aggregate, Cell, relative_rates
-from analysis.cells.words import compact, count, describe
+from analysis.cells.words import compact, count, describe, sentence
 from analysis.inputs.load import Result
+from analysis.judgement.study import Study
+from analysis.pages.blocks import Block
 from analysis.statistics.drift import drift
 
 # A cell whose samples spread more than this is named.
@@ -14,6 +16,27 @@ NOISY_CV = 0.10
 DRIFT_P = 0.01
 # Below this p it is said that there may be one.
 DRIFT_HINT_P = 0.05
+
+
+def blocks(study: Study) -> list[Block]:
+    """The run as a whole; what each factor is worth; how far to trust the intervals."""
+    found = study.found
+    lines = summary(study.result, found.cells)
+    made = [Block("What the run says", lines + ([text] if (text := basis(found)) else []))]
+    made += [
+        Block(f"{name}, requests per second", lines) for name, lines in _by_factor(found).items()
+    ]
+    text = multiplicity(found)
+    return made + ([Block("How far the intervals go", [text])] if text else [])
+
+
+def _by_factor(found: Aggregate) -> dict[str, list[str]]:
+    """Sentences by factor; those of the bare echo, where there is one, are what was asked for."""
+    lines: dict[str, list[str]] = {}
+    for comparison in sorted(found.comparisons, key=lambda one: one.factor != "bare"):
+        name = "pipeline against bare echo" if comparison.factor == "bare" else comparison.factor
+        lines.setdefault(name, []).append(sentence(comparison))
+    return lines
 
 
 def summary(result: Result, cells: list[Cell]) -> list[str]:

@@ -1,7 +1,6 @@
 """The two sentences of a run, short labels, and marks on a ratio's axis."""
 
 import math
-import re
 import tempfile
 import unittest
 import warnings
@@ -10,7 +9,11 @@ from pathlib import Path
 
 from analysis.figures import axes
 from analysis.figures import catalogue
+from analysis.judgement.study import study
+from analysis.pages import cells_csv
 from analysis.pages import render
+from analysis.pages import sections
+from analysis.pages import terminal
 from analysis.cells.aggregate import Comparison, aggregate
 from analysis.cells.words import context_of, interval_of
 from analysis.pages.headline import headline
@@ -24,10 +27,9 @@ CELLS = [cell_of(stack, "immediate", 1) for stack in ("epoll@loopback", "dpdk@me
 
 
 def loaded(change=None, **options):
-    """(Result, Aggregate) of a synthetic run."""
+    """The Study of a synthetic run."""
     with tempfile.TemporaryDirectory() as folder:
-        result = load_result(write_result(Path(folder) / "run", change, **options))
-    return result, aggregate(result)
+        return study(load_result(write_result(Path(folder) / "run", change, **options)))
 
 
 def rates_of(table):
@@ -43,7 +45,7 @@ def rates_of(table):
 class Headline(unittest.TestCase):
     def test_two_factors(self):
         """the first two factors that vary have a sentence each, with interval and place"""
-        first, second = headline(*loaded(runs=3))
+        first, second = headline(loaded(runs=3))
         self.assertIn("dpdk@memif serves more than epoll@loopback in 6 of 6 comparisons", first)
         self.assertRegex(first, r"up to [0-9.]+ x \(.* at depth \d+, 95 % CI [0-9.]+ to [0-9.]+;")
         self.assertRegex(second, r"^Coalesce serves more than immediate in \d of 6 comparisons")
@@ -52,14 +54,14 @@ class Headline(unittest.TestCase):
     def test_one_factor(self):
         """where one factor varies the second sentence says what the first rests on"""
         table = {"epoll@loopback": [100.0, 101.0, 102.0], "dpdk@memif": [50.0, 51.0, 50.5]}
-        first, second = headline(*loaded(rates_of(table), cells=CELLS))
+        first, second = headline(loaded(rates_of(table), cells=CELLS))
         self.assertRegex(first, r"^dpdk@memif serves less than epoll@loopback 0\.50 x \(")
         self.assertEqual(second, "It rests on 6 valid samples of 6.")
 
     def test_not_told_apart(self):
         """what the interval does not carry is not claimed"""
         table = {"epoll@loopback": [90.0, 100.0, 110.0], "dpdk@memif": [91.0, 102.0, 111.0]}
-        first, _ = headline(*loaded(rates_of(table), cells=CELLS))
+        first, _ = headline(loaded(rates_of(table), cells=CELLS))
         expected = "dpdk@memif cannot be told apart from epoll@loopback in the only comparison."
         self.assertEqual(first, expected)
 
@@ -72,7 +74,7 @@ class Headline(unittest.TestCase):
             result["effective_rps"] = client["effective_rps"] = 100.0 + result["run"]
 
         cells = [cell_of(stack, "immediate", depth) for stack in STACKS[:2] for depth in (1, 8)]
-        first, _ = headline(*loaded(change, cells=cells, runs=2))
+        first, _ = headline(loaded(change, cells=cells, runs=2))
         self.assertIn("in the only comparison (1 more without an interval)", first)
 
     def test_wide_interval(self):
@@ -91,7 +93,7 @@ class Headline(unittest.TestCase):
 
     def test_one_run(self):
         """without intervals nothing is said of more or less"""
-        first, _ = headline(*loaded(cells=CELLS, runs=1))
+        first, _ = headline(loaded(cells=CELLS, runs=1))
         self.assertIn("Whether dpdk@memif serves more than epoll@loopback cannot be said", first)
 
     def test_saturated(self):
@@ -100,12 +102,12 @@ class Headline(unittest.TestCase):
         def saturate(result, client):
             result["client"]["saturated"] = result["cell"]["stack"] == "dpdk@memif"
 
-        _, second = headline(*loaded(saturate, cells=CELLS))
+        _, second = headline(loaded(saturate, cells=CELLS))
         self.assertIn("in 3 of 6 valid samples the client was at its limit", second)
 
     def test_nothing_to_compare(self):
         """one cell alone is told with its rates"""
-        first, _ = headline(*loaded(cells=CELLS[:1]))
+        first, _ = headline(loaded(cells=CELLS[:1]))
         self.assertRegex(first, r"^Nothing was compared: 1 cell measured [\d,]+ to [\d,]+ req")
 
     def test_nothing_valid(self):
@@ -115,7 +117,7 @@ class Headline(unittest.TestCase):
             result.update(valid=False, invalid_reasons=["the server died"])
 
         expected = ["No sample of 6 is valid, so the question stays open."]
-        self.assertEqual(headline(*loaded(invalidate, cells=CELLS)), expected)
+        self.assertEqual(headline(loaded(invalidate, cells=CELLS)), expected)
 
 
 class Ceiling(unittest.TestCase):
@@ -133,14 +135,14 @@ class Ceiling(unittest.TestCase):
             rate = 100.0 if cell["bare"] else 90.0 if "epoll" in cell["stack"] else 80.0
             result["effective_rps"] = client["effective_rps"] = rate + 0.1 * result["run"]
 
-        result, _ = loaded(change, cells=cells)
+        result = loaded(change, cells=cells).result
         factors = {"stack": ["epoll@loopback", "uring@loopback"], "bare": [False, True]}
         result.plan["effective"]["factors"] = factors
-        return result, aggregate(result)
+        return study(result)
 
     def test_share(self):
         """the first sentence is the pipeline's share overall and where it is least"""
-        first, second = headline(*self.ceiling())
+        first, second = headline(self.ceiling())
         self.assertRegex(
             first,
             r"^The pipeline reaches 84\.\d % of the bare echo's requests/s, the geometric mean over"
@@ -150,12 +152,12 @@ class Ceiling(unittest.TestCase):
 
     def test_names(self):
         """bare echo and pipeline are called so in the tables, never true and false"""
-        result, found = self.ceiling()
         shares = "epoll@loopback 90.0% | 1"
-        pages = render.report_md(replace(result, ceiling=shares), found, []).decode()
+        of = study(replace(self.ceiling().result, ceiling=shares))
+        pages = render.markdown(sections.page(of, [])).decode()
         for words in ("| bare echo | 3/3 |", "| pipeline | 3/3 |", f"    {shares}"):
             self.assertIn(words, pages)
-        self.assertNotRegex(pages + render.text_bytes(result, found).decode(), "True|False")
+        self.assertNotRegex(pages + terminal.text_bytes(of).decode(), "True|False")
 
 
 class Labels(unittest.TestCase):
@@ -204,7 +206,7 @@ class Figures(unittest.TestCase):
                 result["effective_rps"] *= 10.0 ** (6 * result["run"])
                 client["effective_rps"] = result["effective_rps"]
 
-        result, _ = loaded(change, cells=cells, runs=2)
+        result = loaded(change, cells=cells, runs=2).result
         result.plan["effective"]["factors"] = {"stack": stacks, "delivery": deliveries}
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -234,12 +236,12 @@ class Kernel(unittest.TestCase):
             result["server"]["net_rx_softirqs_per_request"] = None
             result["server"]["net_rx_softirqs_per_request_reason"] = "no such table"
 
-        result, found = loaded(count, cells=CELLS)
-        text = render.text_bytes(result, found).decode().split("What the kernel was asked for, per request")[1]
-        self.assertIn("wake-ups per request", text)
-        self.assertIn("0.2500", text)
-        self.assertIn("n/a (no such table)", text)
-        rows = render.csv_bytes(found).decode().splitlines()
+        of = loaded(count, cells=CELLS)
+        found = terminal.text_bytes(of).decode().split("What the kernel was asked for, per request")[1]
+        self.assertIn("wake-ups per request", found)
+        self.assertIn("0.2500", found)
+        self.assertIn("n/a (no such table)", found)
+        rows = cells_csv.csv_bytes(of.found).decode().splitlines()
         names = rows[0].split(",")
         self.assertEqual(rows[1].split(",")[names.index("wakeups_per_request")], "0.25")
         self.assertEqual(rows[1].split(",")[names.index("net_rx_softirqs_per_request")], "")

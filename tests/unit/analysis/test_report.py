@@ -251,7 +251,7 @@ class Whole(unittest.TestCase):
         )
 
     def test_order_of_the_page(self):
-        """disqualifiers come first, then findings, cells, figures, method, limits, facts, files"""
+        """disqualifiers come first, then findings, cells, figures, method, limits, origin, command"""
         places = [
             self.html.index(mark)
             for mark in (
@@ -263,9 +263,9 @@ class Whole(unittest.TestCase):
                 'id="figures"',
                 'id="method"',
                 'id="limits"',
-                'id="again"',
                 'id="facts"',
                 'id="files"',
+                'id="again"',
             )
         ]
         self.assertEqual(places, sorted(places))

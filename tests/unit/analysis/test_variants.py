@@ -15,11 +15,13 @@ from analysis.cells import pairing
 from analysis.figures import catalogue
 from analysis.figures import style
 from analysis.judgement import caveats
+from analysis.judgement.study import Study
+from analysis.pages import cells_csv
 from analysis.pages import comparison
 from analysis.pages import comparison_csv
 from analysis.pages import course
 from analysis.pages import method
-from analysis.pages import render
+from analysis.pages import terminal
 from analysis.cells.aggregate import aggregate
 from analysis.pages.headline import headline
 from analysis.inputs.load import load_result
@@ -88,9 +90,9 @@ class Known(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.result, cls.found = loaded()
-        cls.blocks = comparison.blocks(cls.result, cls.found)
+        cls.blocks = comparison.blocks(Study(cls.result, cls.found))
         cls.pairs = pairing.pairs(cls.found)
-        cls.text = render.text_bytes(cls.result, cls.found).decode()
+        cls.text = terminal.text_bytes(Study(cls.result, cls.found)).decode()
 
     def test_axes(self):
         """scenarios and variants are factors with their names as levels, in the file's order"""
@@ -108,8 +110,8 @@ class Known(unittest.TestCase):
             [{"scenario": name} for name in SCENARIOS],
         )
         self.assertIn(
-            "serves less than variant base in 1 of 4 comparisons, down to 0.97 x (in scenario",
-            headline(self.result, self.found)[0],
+            "serves less than variant base in 2 of 4 comparisons, down to 0.97 x (in scenario",
+            headline(Study(self.result, self.found))[0],
         )
 
     def test_table(self):
@@ -134,7 +136,7 @@ class Known(unittest.TestCase):
             block(self.blocks, "Verdict").lines,
             [text, "Against the run, and so against this, speaks: degraded host."],
         )
-        self.assertEqual(headline(self.result, self.found)[1], text[0].upper() + text[1:])
+        self.assertEqual(headline(Study(self.result, self.found))[1], text[0].upper() + text[1:])
 
     def test_spread(self):
         """the spread is least, greatest and coefficient of variation of either side"""
@@ -261,7 +263,7 @@ class Known(unittest.TestCase):
 
     def test_cells_csv(self):
         """aggregate.csv has a row a cell with every fact of it; the cell's name keeps its column"""
-        text = render.csv_bytes(self.found).decode()
+        text = cells_csv.csv_bytes(self.found).decode()
         header = text.splitlines()[0].split(",")
         self.assertEqual(len(header), len(set(header)))
         rows = list(csv.DictReader(io.StringIO(text)))
@@ -321,7 +323,7 @@ class Known(unittest.TestCase):
     def peaks(self, change):
         """The lines on memory of a comparison with this change."""
         result, found = loaded(change)
-        return block(comparison.blocks(result, found), "Peak resident memory of the server").lines
+        return block(comparison.blocks(Study(result, found)), "Peak resident memory of the server").lines
 
     def test_earlier_commit(self):
         """beside a server that knows only its peak since the start, that one is compared"""
@@ -355,7 +357,7 @@ class Known(unittest.TestCase):
         lines = self.peaks(forget)
         self.assertEqual(lines[0], "respond-64: n/a (no peak since the same time on both sides).")
         result, found = loaded(forget)
-        lines = block(comparison.blocks(result, found), "What stands out").lines
+        lines = block(comparison.blocks(Study(result, found)), "What stands out").lines
         (unknown,) = [line for line in lines if line.startswith("Not known")]
         self.assertIn("peak resident memory of respond-64", unknown)
 
@@ -435,11 +437,11 @@ class Gate(unittest.TestCase):
         self.assertEqual(pair.gate, "n/a (echo-256.new: no valid sample)")
         (text,) = comparison.verdict(pairing.pairs(found), "scenario")
         self.assertIn("it is undecided in 1 (echo-256: n/a (echo-256.new: no valid sample))", text)
-        row = block(comparison.blocks(result, found), "new against base").table.rows[2]
+        row = block(comparison.blocks(Study(result, found)), "new against base").table.rows[2]
         self.assertEqual(row[2:7], ["n/a", "n/a", "12.500", "n/a", "n/a"])
         rows = list(csv.DictReader(io.StringIO(comparison_csv.csv_bytes(result, found).decode())))
         self.assertEqual((rows[2]["gate_pass"], rows[2]["rps_ratio"]), ("", ""))
-        self.assertNotRegex(render.text_bytes(result, found).decode(), r"\b(nan|inf|None)\b")
+        self.assertNotRegex(terminal.text_bytes(Study(result, found)).decode(), r"\b(nan|inf|None)\b")
 
     def test_failing_half_decides(self):
         """a half that fails decides, though the other is not known"""
@@ -459,7 +461,7 @@ class Gate(unittest.TestCase):
         found_pairs = pairing.pairs(found)
         self.assertEqual([pair.name for pair in found_pairs], ["new"] * 4 + ["spin"] * 4)
         self.assertEqual({pair.base_name for pair in found_pairs}, {"base"})
-        blocks = comparison.blocks(result, found)
+        blocks = comparison.blocks(Study(result, found))
         self.assertEqual(len(block(blocks, "spin against base").table.rows), 4)
         self.assertEqual(len(block(blocks, "Verdict").lines), 3)
         lines = block(blocks, "Variants").lines
@@ -469,7 +471,7 @@ class Gate(unittest.TestCase):
     def test_one_variant(self):
         """one variant alone is compared with nothing, and gets no table"""
         result, found = loaded(variants={"base": {}})
-        self.assertEqual(comparison.blocks(result, found), [])
+        self.assertEqual(comparison.blocks(Study(result, found)), [])
         self.assertIsNone(comparison_csv.csv_bytes(result, found))
 
     def test_without_variants(self):
@@ -477,15 +479,15 @@ class Gate(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             result = load_result(write_result(Path(folder) / "run", runs=1))
         found = aggregate(result)
-        self.assertEqual(comparison.blocks(result, found) + course.blocks(result, found), [])
-        self.assertNotIn("Verdict", render.text_bytes(result, found).decode())
+        self.assertEqual(comparison.blocks(Study(result, found)) + course.blocks(Study(result, found)), [])
+        self.assertNotIn("Verdict", terminal.text_bytes(Study(result, found)).decode())
 
 
 class Failures(unittest.TestCase):
     def test_listed(self):
         """wrong answers are counted, and samples that are not valid are listed with reasons"""
         result, found = loaded(invalidate("respond-64", "new", runs=[1], failed=3))
-        lines = block(comparison.blocks(result, found), "Failures").lines
+        lines = block(comparison.blocks(Study(result, found)), "Failures").lines
         bad = next(sample for sample in result.samples if not sample.valid)
         self.assertEqual(lines[0], f"Answers other than OK: 3 ({bad.sample_id}: 3).")
         self.assertEqual(lines[1], "Samples that are not valid: 1 of 40.")
@@ -496,7 +498,7 @@ class Failures(unittest.TestCase):
     def test_cannot_say(self):
         """a sample that cannot say how many failed is told apart from one in which none did"""
         result, found = loaded(invalidate("respond-64", "new", runs=[1]))
-        lines = block(comparison.blocks(result, found), "Failures").lines
+        lines = block(comparison.blocks(Study(result, found)), "Failures").lines
         self.assertEqual(lines[0], "Answers other than OK: none; 1 attempt cannot say.")
         value = found.cells[1].values["requests_failed"]
         self.assertEqual((value.number, value.reason), (None, "not recorded in 1 of 5 samples"))
@@ -522,7 +524,7 @@ class Failures(unittest.TestCase):
             for name, value in cell.values.items():
                 if name != "attempts_failed":
                     self.assertEqual(value, other.values[name], name)
-        lines = block(comparison.blocks(result, found), "Failures").lines
+        lines = block(comparison.blocks(Study(result, found)), "Failures").lines
         self.assertEqual(lines[0], "Answers other than OK: 2 (s0001-respond-64.new.1: 2).")
         self.assertIn("  s0001-respond-64.new.1: client died", lines)
         self.assertIn("  s0001-respond-64.new.2: it was given up before it had a result", lines)
@@ -535,7 +537,7 @@ class Course(unittest.TestCase):
 
     def run_with(self, finish, change=None):
         result, found = loaded(change, finish=finish)
-        lines = course.blocks(result, found)[0].lines
+        lines = course.blocks(Study(result, found))[0].lines
         return lines, {one.what: one.detail for one in caveats.disqualifiers(result, found.cells)}
 
     def test_plan(self):
@@ -608,12 +610,12 @@ class Course(unittest.TestCase):
         self.assertIn("The machines differ in kernel: lab1: 6.2; lab2: 6.3.", lines)
         self.assertIn("unlike machines", caveats)
         result, found = loaded(finish=hosts)
-        lines = block(comparison.blocks(result, found), "Machine").lines
+        lines = block(comparison.blocks(Study(result, found)), "Machine").lines
         self.assertTrue(lines[0].startswith("runner: bench"))
         told = "lab1: h1; kernel 6.2; virtual machine yes"
         self.assertEqual(lines[1:3], [f"server {told}", f"client {told}"])
         self.assertIn("virtual machine", caveats)
-        self.assertIn("the machines of hosts.json", comparison.blocks(result, found)[4].lines[0])
+        self.assertIn("the machines of hosts.json", comparison.blocks(Study(result, found))[4].lines[0])
 
     def test_binding_and_runner(self):
         """how many samples kept their binding, and the most that the runner took, are told"""
@@ -715,7 +717,7 @@ class Course(unittest.TestCase):
                 result["server"]["details"] = {"xstat_rx_errors": result["run"], "copies": 7}
 
         result, found = loaded(change)
-        blocks = {one.title: one for one in course.blocks(result, found)}
+        blocks = {one.title: one for one in course.blocks(Study(result, found))}
         notes = blocks["What speaks against single samples without making them invalid"].lines
         self.assertEqual(len(notes), 1)
         self.assertRegex(notes[0], r"^s0003 \S+: the wall clock was set$")
@@ -730,7 +732,7 @@ class Course(unittest.TestCase):
             result["notes"] = [f"other processes took {share:.2f} of a CPU on 2 CPUs"]
 
         result, found = loaded(change)
-        blocks = {one.title: one for one in course.blocks(result, found)}
+        blocks = {one.title: one for one in course.blocks(Study(result, found))}
         self.assertEqual(
             blocks["What speaks against single samples without making them invalid"].lines,
             ["40 of 40 valid samples: other processes took 0.11 to 0.50 of a CPU on 2 CPUs"],
@@ -747,7 +749,7 @@ class Course(unittest.TestCase):
             write_json(path / "build.json", build)
 
         result, found = loaded(finish=dirty)
-        line = block(comparison.blocks(result, found), "Variants").lines[1]
+        line = block(comparison.blocks(Study(result, found)), "Variants").lines[1]
         self.assertIn(f"with uncommitted changes; diff SHA-256 {'d' * 64}", line)
         _, caveats = self.run_with(dirty)
         self.assertIn("variant new: address", caveats["sanitizer build"])
@@ -779,13 +781,13 @@ class Directory(unittest.TestCase):
             html = (path / "report.html").read_text()
             self.assertEqual((path / "report.md").read_text().count("\n## Variants\n"), 1)
         self.assertIn("the gate holds in 2 of 4 scenarios", out.getvalue())
-        self.assertTrue(set(outputs(result, aggregate(result))) <= listed)
+        self.assertTrue(set(outputs(Study(result, aggregate(result)))) <= listed)
         self.assertIn("variants.csv", listed)
         self.assertNotIn("manifest.sha256", listed)
         self.assertNotEqual(before, after)
         self.assertTrue(result.sealed)
         places = [
             html.index(mark)
-            for mark in ('role="alert"', 'id="says"', 'id="variants"', 'id="course"', 'id="cells"')
+            for mark in ('role="alert"', 'id="says"', 'id="variants"', 'id="cells"', 'id="course"')
         ]
         self.assertEqual(places, sorted(places))
