@@ -39,8 +39,11 @@ FIGURES = {
     "latency-depth-1",
     "latency-depth-8",
     "latency-depth-32",
+    "latency-shares",
+    "latency-response",
     "responses-per-write",
     "execution-order",
+    "residuals",
 }
 OUTPUTS = {
     "aggregate.csv",
