@@ -240,8 +240,8 @@ def _method(grid: Grid) -> list[str]:
     error = "repetition alone" if model.pure else "all that pairs leave, for no cell was repeated"
     text = (
         f"Log-linear model of {len(grid.samples)} samples, runs as blocks, levels as names; least"
-        f" squares, t intervals with {model.freedom} degrees of freedom, each of 95 % by itself, the"
-        f" error being {error}."
+        f" squares, t intervals with {model.freedom} degrees of freedom, each of 95 % by itself,"
+        f" the error being {error}."
     )
     found = [text]
     if not model.balanced:
