@@ -11,6 +11,7 @@ from analysis.cells.pairing import Pair
 from analysis.inputs.load import Result
 from analysis.judgement import caveats
 from analysis.judgement.caveats import Caveat
+from analysis.judgement.grid import Grid, grid
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,11 @@ class Study:
     def caveats(self) -> list[Caveat]:
         """What speaks against the run."""
         return caveats.disqualifiers(self.result, self.found.cells)
+
+    @cached_property
+    def rates(self) -> Grid | None:
+        """The model of requests/s over the factors that vary."""
+        return grid(self.found, lambda sample: sample.rps)
 
     @cached_property
     def pairs(self) -> list[Pair]:
