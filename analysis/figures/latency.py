@@ -14,7 +14,16 @@ from analysis.cells.spectra import spectrum_of
 from analysis.figures.axes import log_y, percentile_axis, row_names, tick_us
 from analysis.figures.canvas import Canvas, Drawing, finish, new_canvas
 from analysis.figures.panels import panels
-from analysis.figures.series import Series, capital, label_of, name_of, note, series_of, x_factor
+from analysis.figures.series import (
+    Series,
+    capital,
+    is_numeric,
+    label_of,
+    name_of,
+    note,
+    series_of,
+    x_factor,
+)
 from analysis.figures.style import INK, PALETTE, Width
 from analysis.judgement.study import Study
 from analysis.statistics.spectrum import BEYOND_MIN
@@ -33,6 +42,8 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
     factor = _panel_factor(study)
     levels = study.found.factors[factor] if factor else [None]
     measured = [level for level in levels if _at(study, factor, level)]
+    if is_numeric(measured):
+        measured.sort()
     shown = _chosen(measured)
     for level in shown:
         yield _spectrum(study, width, factor, level, len(measured) - len(shown))

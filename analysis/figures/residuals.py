@@ -15,14 +15,14 @@ from analysis.figures.canvas import Canvas, Drawing, finish, new_canvas
 from analysis.figures.panels import panels
 from analysis.figures.series import colour_factor, look_of, name_of
 from analysis.figures.style import INK, Width
-from analysis.judgement.grid import Grid, grid
+from analysis.judgement.grid import Grid
 from analysis.judgement.study import Study
 
 
 def draw(study: Study, width: Width) -> Iterator[Drawing]:
     """Residuals against fitted values, in execution order and against a normal's quantiles; nothing
     where nothing varies or the model leaves nothing."""
-    modelled = grid(study.found, lambda sample: sample.rps)
+    modelled = study.rates
     if modelled is None or modelled.model.error is None:
         return
     left = np.expm1(modelled.model.residuals) * 100
@@ -46,9 +46,9 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
         one.set_ylabel("residual, %")
     caption = (
         "Every sample's requests/s over what its cell and run let expect. A funnel in the first"
-        " panel says that noise differs between cells, a slope or a step in execution order that the host changed,"
-        " a bend away from the line in the last that intervals, which assume normal noise, are"
-        f" rough. The model's own noise is {spread:.1f} %."
+        " panel says that noise differs between cells, a slope or a step in execution order that"
+        " the host changed, a bend away from the line in the last that intervals, which assume"
+        f" normal noise, are rough. The model's own noise is {spread:.1f} %."
     )
     text = f"n = {len(left)} samples, {modelled.model.freedom} degrees of freedom left"
     yield finish(canvas, "residuals", caption, text)

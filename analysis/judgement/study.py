@@ -17,6 +17,7 @@ from analysis.judgement.claims import ClaimOutcome
 from analysis.judgement.gate import Gate
 from analysis.judgement.gates import GateOutcome
 from analysis.judgement.judged import Judged
+from analysis.judgement.grid import Grid, grid
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Study:
     def caveats(self) -> list[Caveat]:
         """What speaks against the run."""
         return caveats.disqualifiers(self.result, self.found.cells)
+
+    @cached_property
+    def rates(self) -> Grid | None:
+        """The model of requests/s over the factors that vary."""
+        return grid(self.found, lambda sample: sample.rps)
 
     @cached_property
     def pairs(self) -> list[Pair]:

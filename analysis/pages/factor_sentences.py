@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
 from analysis.cells.labels import short
 from analysis.cells.words import capital, describe, level_of
-from analysis.inputs.load import Sample
 from analysis.judgement.grid import Grid
 from analysis.statistics.holm import holm
 from analysis.statistics.model import ERROR, HIGHER, Effect, RUN, Term
@@ -28,7 +27,6 @@ class Measure:
 
     name: str
     verb: str  # e.g. "serves" more or less of it
-    of: Callable[[Sample], float | None]
 
 
 def lines(grid: Grid, measure: Measure) -> list[str]:
@@ -240,8 +238,8 @@ def _method(grid: Grid) -> list[str]:
     error = "repetition alone" if model.pure else "all that pairs leave, for no cell was repeated"
     text = (
         f"Log-linear model of {len(grid.samples)} samples, runs as blocks, levels as names; least"
-        f" squares, t intervals with {model.freedom} degrees of freedom, each of 95 % by itself, the"
-        f" error being {error}."
+        f" squares, t intervals with {model.freedom} degrees of freedom, each of 95 % by itself,"
+        f" the error being {error}."
     )
     found = [text]
     if not model.balanced:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Iterator
 
 from analysis.cells import pairing
-from analysis.cells.aggregate import Aggregate
 from analysis.judgement.grid import Grid, grid
 from analysis.judgement.study import Study
 from analysis.pages import factor_sentences
@@ -37,22 +36,20 @@ def blocks(study: Study) -> list[Block]:
     found: list[Block] = []
     if not study.result.valid:
         return found
-    for measure in _measures(study.found):
-        modelled = grid(study.found, measure.of)
+    for measure, modelled in _modelled(study):
         if modelled is not None:
             found += _of_measure(modelled, measure)
     return found
 
 
-def _measures(found: Aggregate) -> list[Measure]:
+def _modelled(study: Study) -> Iterator[tuple[Measure, Grid | None]]:
     """Requests/s, and the CPU time per request that compares among all cells."""
-    cells = [cell for cell in found.cells if cell.valid]
+    yield Measure("requests/s", "serves"), study.rates
+    cells = [cell for cell in study.found.cells if cell.valid]
     columns = [pairing.cpu_meaning(cells[0], cell)[0] for cell in cells]
     column = next((one for one in columns if one != pairing.OS_CPU), pairing.OS_CPU)
-    return [
-        Measure("requests/s", "serves", lambda sample: sample.rps),
-        Measure(CPU[column], "takes", lambda sample: sample.find("server", column)[0]),
-    ]
+    times = grid(study.found, lambda sample: sample.find("server", column)[0])
+    yield Measure(CPU[column], "takes"), times
 
 
 def _of_measure(modelled: Grid, measure: Measure) -> list[Block]:

@@ -141,9 +141,10 @@ def fit(
         steps.add(names, columns, columns.shape[1])
     reached = steps.basis
     cells = np.unique(places, axis=0, return_inverse=True)[1]
-    steps.add(HIGHER, np.eye(int(cells.max()) + 1)[cells])
+    if len(sizes) > 2:  # else pairs tell all cells apart
+        steps.add(HIGHER, np.eye(int(cells.max()) + 1)[cells])
     pure = len(logs) > steps.rank
-    if not pure:
+    if not pure and len(sizes) > 2:
         steps.drop()
     return _assembled(steps, design, reached, dict(sizes), pure, np.bincount(cells))
 

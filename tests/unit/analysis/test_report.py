@@ -39,10 +39,13 @@ FIGURES = {
     "latency-depth-1",
     "latency-depth-8",
     "latency-depth-32",
+    "latency-shares",
+    "latency-response",
     "responses-per-write",
     "execution-order",
     "cpu-per-request",
     "load",
+    "residuals",
 }
 OUTPUTS = {
     "aggregate.csv",
