@@ -31,6 +31,7 @@ def outputs(of: Study) -> dict[str, bytes]:
     """Every file of the report: path in the result directory to content. The same result gives the
     same bytes."""
     drawings = catalogue.draw_all(of)
+    shown = [drawing for drawing in drawings if drawing.width == "single"]
     made = {
         "aggregate.csv": cells_csv.csv_bytes(of.found),
         "aggregate.txt": terminal.text_bytes(of),
@@ -43,7 +44,7 @@ def outputs(of: Study) -> dict[str, bytes]:
         folder = "figures" if drawing.width == "single" else "figures/wide"
         for kind in ("svg", "pdf", "png"):
             made[f"{folder}/{drawing.name}.{kind}"] = getattr(drawing, kind)
-    page = sections.page(of, [drawing for drawing in drawings if drawing.width == "single"])
+    page = sections.page(of, shown)
     made["report.md"] = render.markdown(page)
     made["report.html"] = render.html(page)
     return made

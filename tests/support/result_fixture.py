@@ -220,8 +220,9 @@ def as_planned(result: dict[str, Any], client: dict[str, Any]) -> None:
     rates, cpus = MEDIANS[cell["scenario"]]
     side = 0 if cell["variant"] == "base" else 1
     result["variant"] = f"{cell['scenario']}.{cell['variant']}"
-    result["effective_rps"] = rates[side] * (1 + OFFSETS[run])
-    os_cpu = cpus[side] * (1 - OFFSETS[run])
+    offset = OFFSETS[(run + side) % len(OFFSETS)]  # both sides vary, and not alike
+    result["effective_rps"] = rates[side] * (1 + offset)
+    os_cpu = cpus[side] * (1 - offset)
     result["server"].update(
         errors=0,
         os_cpu_us_per_request=os_cpu,

@@ -1,7 +1,6 @@
 """The two sentences of a run, short labels, and marks on a ratio's axis."""
 
 import math
-import re
 import tempfile
 import unittest
 import warnings
