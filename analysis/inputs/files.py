@@ -9,6 +9,7 @@ from typing import Any
 
 MANIFEST = "manifest.json"
 SEAL = "manifest.sha256"
+CHUNK_BYTES = 1 << 20
 
 
 def seal_of(digest: str) -> str:
@@ -18,8 +19,11 @@ def seal_of(digest: str) -> str:
 
 def sha256_of(path: Path) -> str:
     """Hexadecimal SHA-256 of a file's bytes."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    with open(path, "rb", buffering=0) as file:
+        while chunk := file.read(CHUNK_BYTES):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def manifest_entries(manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:

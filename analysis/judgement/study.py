@@ -10,7 +10,9 @@ from analysis.cells.aggregate import Aggregate, aggregate
 from analysis.cells.pairing import Pair
 from analysis.inputs.load import Result
 from analysis.judgement import caveats
+from analysis.judgement import claims
 from analysis.judgement.caveats import Caveat
+from analysis.judgement.claims import ClaimOutcome
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,11 @@ class Study:
     def pairs(self) -> list[Pair]:
         """Each variant against the first, place by place."""
         return pairing.pairs(self.found)
+
+    @cached_property
+    def claims(self) -> list[ClaimOutcome]:
+        """What the experiment claims, judged by this run. Raises Refusal for a malformed claim."""
+        return claims.evaluate(self.result, self.found)
 
 
 def study(result: Result) -> Study:
