@@ -153,7 +153,8 @@ def _drift(result: Result) -> list[str]:
     ]
     lines += [f"Changed on the host: {change(fact)}." for fact in result.drift or []]
     if result.drift == []:
-        lines.append(("Nothing that was looked at changed on the host" + (" since then." if result.drift_earlier else ".")))
+        since = " since then" if result.drift_earlier else ""
+        lines.append(f"Nothing that was looked at changed on the host{since}.")
     if result.steal_share is not None:
         lines.append(f"Stolen of all CPU time meanwhile: {100 * result.steal_share:.2f} %.")
     return lines

@@ -36,7 +36,8 @@ class Resumed(unittest.TestCase):
         summary = {"schema": "weir.summary/1", "servers_differ": DIFFER}
         parity = {"schema": "weir.parity/1", "before": EQUAL, "after": EQUAL}
         lines, found = self.told(summary=summary, parity=parity)
-        self.assertIn(f"In an earlier part of the run the servers answered differently: {DIFFER}.", lines)
+        told = f"In an earlier part of the run the servers answered differently: {DIFFER}."
+        self.assertIn(told, lines)
         self.assertIn("in an earlier part of the run", found["unlike answers"])
         parity["after"] = EQUAL | {"equal": False, "mismatch": DIFFER}
         lines, found = self.told(summary=summary, parity=parity)
