@@ -290,11 +290,13 @@ void summary_print(const json_t *summary, FILE *to)
 		disturbed = fmax(disturbed, disturbance(cell));
 	}
 	fprintf(to, "\n%-*s  valid  %10s  %10s  %10s  %13s  %13s  %10s  %11s\n", width, "variant",
-		"req/s", "min", "max", "sample p50 us", "sample p99 us", "resp/write", "busy us/req");
+		"req/s", "min", "max", "sample p50 us", "sample p99 us", "resp/write",
+		"busy us/req");
 	json_array_foreach((json_t *)cells, index, cell) print_cell(cell, width, to);
-	fprintf(to, "\nMedians of the valid samples' own figures; min and max are of requests/s. "
-		    "Sample p50 and p99\nare medians of each sample's percentile of service time; the "
-		    "report's merged ones are of\nall samples' histograms and may differ.\n");
+	fprintf(to,
+		"\nMedians of the valid samples' own figures; min and max are of requests/s. "
+		"Sample p50 and p99\nare medians of each sample's percentile of service time; the "
+		"report's merged ones are of\nall samples' histograms and may differ.\n");
 	if (saturated)
 		fprintf(to, "* the client was at its limit in some samples: the server may be "
 			    "faster.\n");
