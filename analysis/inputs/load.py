@@ -51,9 +51,11 @@ class Result:
     ceiling: str | None = None  # the table of shares of a ceiling
     drift: list[dict[str, Any]] | None = None  # {fact, before, after}; None where nobody looked
     steal_share: float | None = None  # of all CPU time between the two looks at the host
+    drift_earlier: list[dict[str, Any]] | None = None  # until the run was last gone on with
     parity: dict[str, Any] | None = None
     hosts: dict[str, Any] | None = None
     attempts: list[Attempt] = field(default_factory=list)
+    summary: dict[str, Any] | None = None
     sealed: bool = False  # whether manifest.sha256 vouches for the manifest
     hashes: dict[str, dict[str, Any]] = field(
         default_factory=dict
@@ -142,7 +144,7 @@ def _load(path: Path) -> Result:
     manifest = read_optional(path / files.MANIFEST, "weir.manifest/1")
     hashes = integrity.check_manifest(path, manifest, OWN_OUTPUTS)
     plan = _read_plan(path / "plan.json")
-    drift, steal_share = _read_drift(path / "drift.json")
+    drift, steal_share, drift_earlier = _read_drift(path / "drift.json")
     samples = read_samples(path)
     integrity.check_count(path, plan, samples)
     integrity.check_precision(path, samples)
@@ -159,9 +161,11 @@ def _load(path: Path) -> Result:
         hashes=hashes,
         drift=drift,
         steal_share=steal_share,
+        drift_earlier=drift_earlier,
         parity=read_optional(path / "parity.json", "weir.parity/1"),
         hosts=read_optional(path / "hosts.json", "weir.hosts/1"),
         attempts=read_attempts(path / "attempts"),
+        summary=read_optional(path / "summary.json", "weir.summary/1"),
         sealed=sealed,
     )
 
@@ -174,16 +178,29 @@ def _read_plan(path: Path) -> dict[str, Any]:
     return plan
 
 
-def _read_drift(path: Path) -> tuple[list[dict[str, Any]] | None, float | None]:
+Facts = list[dict[str, Any]]
+
+
+def _read_drift(path: Path) -> tuple[Facts | None, float | None, Facts | None]:
     """The facts that changed while the run lasted: a list, by itself or as `drift` of an object;
-    and the share of stolen time beside it."""
+    the share of stolen time beside it; and the facts that had changed until the run was gone on
+    with."""
     if not present(path):
-        return None, None
+        return None, None, None
     table = parse_json(read_text(path), path)
-    facts = table.get("drift") if isinstance(table, dict) else table
+    if not isinstance(table, dict):
+        return _facts(table, path), None, None
+    stolen, earlier = table.get("steal_share"), table.get("earlier")
+    return (
+        _facts(table.get("drift"), path),
+        float(stolen) if isinstance(stolen, (int, float)) else None,
+        _facts(earlier.get("drift"), path) if isinstance(earlier, dict) else None,
+    )
+
+
+def _facts(facts: Any, path: Path) -> Facts:
     if not isinstance(facts, list) or not all(
         isinstance(fact, dict) and isinstance(fact.get("fact"), str) for fact in facts
     ):
         raise Refusal(path, "is not a list of {fact, before, after}")
-    stolen = table.get("steal_share") if isinstance(table, dict) else None
-    return facts, float(stolen) if isinstance(stolen, (int, float)) else None
+    return facts

@@ -150,9 +150,13 @@ def _course(result: Result) -> list[Caveat]:
         found.append(
             Caveat("unlike answers", f"the same request had different answers {where}; see below")
         )
-    changed = [str(fact["fact"]) for fact in result.drift or [] if fact.get("matters") is True]
+    elif (result.summary or {}).get("servers_differ"):
+        text = "the same request had different answers in an earlier part of the run; see below"
+        found.append(Caveat("unlike answers", text))
+    facts = [*(result.drift_earlier or []), *(result.drift or [])]
+    changed = [str(fact["fact"]) for fact in facts if fact.get("matters") is True]
     if changed:
-        text = f"{_some(changed)} changed while the run lasted; see below"
+        text = f"{_some(list(dict.fromkeys(changed)))} changed while the run lasted; see below"
         found.append(Caveat("drifting host", text))
     shares = [sample.find(None, "runner_cpu_share")[0] or 0 for sample in result.valid]
     over = [share for share in shares if share > RUNNER_SHARE_MAX]

@@ -11,7 +11,7 @@ from analysis.cells.aggregate import Aggregate
 from analysis.pages.blocks import Block, Table
 from analysis.pages.facts import phrase
 from analysis.cells.words import count
-from analysis.judgement.caveats import busy_words
+from analysis.judgement.caveats import busy_words, unlike_answers
 from analysis.judgement.study import Study
 from analysis.inputs.load import Result, Sample
 
@@ -29,8 +29,10 @@ def blocks(study: Study) -> list[Block]:
     """What is known of it; none for a directory that has nothing of the kind."""
     result = study.result
     lines = [
-        *_plan(result.plan),
+        *_plan(result),
+        *_parts(result),
         *_parity(result.parity),
+        *_once_unlike(result),
         *_drift(result),
         *_machines(result.hosts),
         *_bindings(result.samples),
@@ -49,7 +51,8 @@ def blocks(study: Study) -> list[Block]:
     return made
 
 
-def _plan(plan: dict[str, Any]) -> list[str]:
+def _plan(result: Result) -> list[str]:
+    plan = result.plan
     lines = [f"Left out: {_omitted(omitted)}." for omitted in plan.get("omitted") or []]
     if plan.get("form_reason"):
         lines.append(f"Form of the profile: {phrase(plan['form_reason'])}.")
@@ -57,8 +60,7 @@ def _plan(plan: dict[str, Any]) -> list[str]:
     busy = plan.get("busy_at_start")
     if isinstance(busy, dict):
         lines.append(f"As it began, others used {busy_words(busy)}.")
-    resumed = plan.get("resumed")
-    return lines + [_resumed(one) for one in (resumed if isinstance(resumed, list) else [])]
+    return lines
 
 
 def _repeated(repeats: Any) -> list[str]:
@@ -75,14 +77,33 @@ def _repeated(repeats: Any) -> list[str]:
     return lines
 
 
+def _parts(result: Result) -> list[str]:
+    """When the run was gone on with, as the plan has it; the summary alone where that does not."""
+    for table in (result.plan, result.summary or {}):
+        parts = table.get("resumed")
+        if isinstance(parts, list) and parts:
+            return [_resumed(one) for one in parts]
+    return []
+
+
+def _once_unlike(result: Result) -> list[str]:
+    """What an earlier part of the run found of the servers' answers, which parity.json no longer
+    says."""
+    differ = (result.summary or {}).get("servers_differ")
+    if not differ or any(unlike_answers(result.parity, when) for when in ("before", "after")):
+        return []
+    return [f"In an earlier part of the run the servers answered differently: {phrase(differ)}."]
+
+
 def _resumed(one: Any) -> str:
     """E.g. "It was gone on with at TIME from sample s0003; others used 0.02 CPUs then."."""
     if not isinstance(one, dict):
         return f"It was gone on with: {phrase(one)}."
     busy = one.get("busy_at_start")
     then = f"; others used {busy_words(busy)} then" if isinstance(busy, dict) else ""
-    at, sample = phrase(one.get("at")), phrase(one.get("from_sample"))
-    return f"It was gone on with at {at} from sample {sample}{then}."
+    at, sample = phrase(one.get("at")), one.get("from_sample")
+    start = f" from sample {phrase(sample)}" if sample else ""
+    return f"It was gone on with at {at}{start}{then}."
 
 
 def _omitted(omitted: Any) -> str:
@@ -126,9 +147,14 @@ def _group(group: Any) -> str | None:
 
 
 def _drift(result: Result) -> list[str]:
-    lines = [f"Changed on the host: {change(fact)}." for fact in result.drift or []]
+    lines = [
+        f"Changed on the host until the run was gone on with: {change(fact)}."
+        for fact in result.drift_earlier or []
+    ]
+    lines += [f"Changed on the host: {change(fact)}." for fact in result.drift or []]
     if result.drift == []:
-        lines.append("Nothing that was looked at changed on the host.")
+        since = " since then" if result.drift_earlier else ""
+        lines.append(f"Nothing that was looked at changed on the host{since}.")
     if result.steal_share is not None:
         lines.append(f"Stolen of all CPU time meanwhile: {100 * result.steal_share:.2f} %.")
     return lines

@@ -40,8 +40,9 @@ def title(result: Result) -> str:
 
 
 def sections(study: Study, drawings: Sequence[Drawing] = ()) -> list[Section]:
-    """Verdicts first, then what they rest on, then how it came about; a section may hold nothing."""
+    """Verdicts first, then what they rest on, then how it came about; some may hold nothing."""
     ceiling = study.result.ceiling
+    shares = [Block("Shares of the bare echo", verbatim=ceiling)] if ceiling else []
     return [
         Section("verdicts", "Verdicts", verdicts.blocks(study)),
         Section("claims", "Claims", claims.blocks(study)),
@@ -49,7 +50,7 @@ def sections(study: Study, drawings: Sequence[Drawing] = ()) -> list[Section]:
         Section("variants", "Variants", comparison.blocks(study)),
         Section("factors", "Factors", factors.blocks(study)),
         Section("latency", "Latency", spectrum.blocks(study)),
-        Section("shares", "Shares of the bare echo", [Block("", verbatim=ceiling)] if ceiling else []),
+        Section("shares", "Shares of the bare echo", shares),
         Section("cells", "Cells", cell_tables.blocks(study)),
         Section("kernel", "What the kernel was asked for", cell_tables.kernel(study)),
         Section("figures", "Figures", samples.blocks(study), list(drawings)),

@@ -251,8 +251,8 @@ static void print_cell(const json_t *cell, int variant_width, FILE *to)
 	print_number(to, cell, "effective_rps", "median", 10, 0);
 	print_number(to, cell, "effective_rps", "min", 10, 0);
 	print_number(to, cell, "effective_rps", "max", 10, 0);
-	print_number(to, cell, "service_p50_us", "median", 9, 1);
-	print_number(to, cell, "service_p99_us", "median", 9, 1);
+	print_number(to, cell, "service_p50_us", "median", 13, 1);
+	print_number(to, cell, "service_p99_us", "median", 13, 1);
 	print_number(to, cell, "responses_per_write", "median", 10, 2);
 	print_number(to, cell, "busy_us_per_request", "median", 11, 3);
 	fprintf(to, "%s\n", saturated ? " *" : "");
@@ -289,12 +289,14 @@ void summary_print(const json_t *summary, FILE *to)
 		saturated |= json_integer_value(json_object_get(cell, "client_saturated")) > 0;
 		disturbed = fmax(disturbed, disturbance(cell));
 	}
-	fprintf(to, "\n%-*s  valid  %10s  %10s  %10s  %9s  %9s  %10s  %11s\n", width, "variant",
-		"req/s", "min", "max", "p50 us", "p99 us", "resp/write", "busy us/req");
+	fprintf(to, "\n%-*s  valid  %10s  %10s  %10s  %13s  %13s  %10s  %11s\n", width, "variant",
+		"req/s", "min", "max", "sample p50 us", "sample p99 us", "resp/write",
+		"busy us/req");
 	json_array_foreach((json_t *)cells, index, cell) print_cell(cell, width, to);
-	fprintf(to, "\nMedians of the valid samples' own figures; min and max are of requests/s. "
-		    "p50 and p99 are\nmedians of each sample's percentile of service time; the "
-		    "report's are of all samples'\nhistograms merged and may differ.\n");
+	fprintf(to,
+		"\nMedians of the valid samples' own figures; min and max are of requests/s. "
+		"Sample p50 and p99\nare medians of each sample's percentile of service time; the "
+		"report's merged ones are of\nall samples' histograms and may differ.\n");
 	if (saturated)
 		fprintf(to, "* the client was at its limit in some samples: the server may be "
 			    "faster.\n");
