@@ -33,7 +33,7 @@ def _plain(value: Any) -> bool:
 
 def _levels(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(levels, list) and all(map(_plain, levels)) for levels in value.values()
+        isinstance(levels, list) and levels and all(map(_plain, levels)) for levels in value.values()
     )
 
 
@@ -56,7 +56,7 @@ TEXT = ("a text", _text, False)
 NUMBER = ("a number", is_number, False)
 WHOLE = ("a whole number", _whole, False)
 BOOL = ("true or false", lambda value: type(value) is bool, False)
-LEVELS = ("an object of lists of plain values", _levels, False)
+LEVELS = ("an object of lists of plain values, none empty", _levels, False)
 NAMED = ("an object of objects", _named, False)
 SETTINGS = ("an object of plain values", _settings, False)
 
