@@ -1,6 +1,8 @@
 """The command: `python3 -m analysis.report RESULT_DIR` writes the report into the directory.
 
-Exit: 0 written; 3 written, but no sample is valid; 4 refused or not writable.
+Exit: 0 written, and the gate passes if there is one; 1 it fails; 2 it is undecided; 3 no sample is
+valid; 4 refused or not writable, or written with a gate that is tighter than the noise floor. A
+gate is judged where the experiment states one or --gate asks for one.
 """
 
 from __future__ import annotations
@@ -13,9 +15,11 @@ from pathlib import Path
 
 from analysis.figures import catalogue
 from analysis.inputs import files
+from analysis.judgement import calibration_file, gate
 from analysis.judgement.study import Study, study
 from analysis.pages import cells_csv
 from analysis.pages import comparison_csv
+from analysis.pages import latex
 from analysis.pages import publish
 from analysis.pages import render
 from analysis.pages import sections
@@ -23,7 +27,7 @@ from analysis.pages import terminal
 from analysis.pages.headline import headline
 from analysis.inputs.load import Refusal, Result, load_result
 
-EXIT_INVALID, EXIT_REFUSED = 3, 4
+EXIT_REFUSED = 4
 
 
 def outputs(of: Study) -> dict[str, bytes]:
@@ -35,9 +39,12 @@ def outputs(of: Study) -> dict[str, bytes]:
         "aggregate.csv": cells_csv.csv_bytes(of.found),
         "aggregate.txt": terminal.text_bytes(of),
     }
-    compared = comparison_csv.csv_bytes(of.result, of.found)
+    compared = comparison_csv.csv_bytes(of)
     if compared is not None:
         made["variants.csv"] = compared
+    made |= latex.files(of)
+    if of.calibration is not None:
+        made[calibration_file.NAME] = calibration_file.as_bytes(of.calibration)
     for drawing in drawings:
         folder = "figures" if drawing.width == "single" else "figures/wide"
         for kind in ("svg", "pdf", "png"):
@@ -72,12 +79,24 @@ def main(argv: list[str] | None = None) -> int:
         metavar="RESULT_DIR",
         help="e.g. results/20260101T000000Z-first-look-host",
     )
-    path = parser.parse_args(argv).result
+    parser.add_argument(
+        "--gate",
+        choices=gate.KINDS,
+        help="judge by this kind of gate, with the experiment's bounds where it states some",
+    )
+    parser.add_argument(
+        "--calibration",
+        type=Path,
+        metavar="PATH",
+        help="the noise floor to judge by: a calibration.json or its A/A result",
+    )
+    asked = parser.parse_args(argv)
+    path = asked.result
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     try:
         with publish.sole_writer(path):
             publish.settle(path)
-            of = study(load_result(path))
+            of = study(load_result(path), asked.gate, asked.calibration)
             write(of.result, outputs(of))
     except Refusal as refusal:
         print(f"weir report: {refusal}", file=sys.stderr)
@@ -93,13 +112,20 @@ def main(argv: list[str] | None = None) -> int:
     for line in headline(of):
         print(line)
     print(f"report: {path / 'report.html'}")
+    return status(of)
+
+
+def status(of: Study) -> int:
+    """The exit status of a report that is written; says on stderr why it is not 0."""
+    outcome, path = of.gate, of.result.path
     if not of.result.valid:
         print(
             f"weir report: {path}: none of {len(of.result.samples)} samples is valid",
             file=sys.stderr,
         )
-        return EXIT_INVALID
-    return 0
+    elif outcome.exit_status:
+        print(f"weir report: {path}: gate {outcome.word}: {outcome.why}", file=sys.stderr)
+    return outcome.exit_status
 
 
 class _Parser(argparse.ArgumentParser):

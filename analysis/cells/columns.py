@@ -32,17 +32,26 @@ COLUMNS = [
     Column("rps_max", "max", "fastest sample, requests/s"),
     Column("rps_cv", "CV %", "sample standard deviation over mean of requests/s", 1, 100),
     Column(
-        "service_p50_us", "p50 µs", "service time from actual send, of the merged histograms", 1
+        "service_p50_us",
+        "merged p50 µs",
+        "service time from actual send, of the merged histograms",
+        1,
     ),
     Column(
-        "service_p99_us", "p99 µs", "service time from actual send, of the merged histograms", 1
+        "service_p99_us",
+        "merged p99 µs",
+        "service time from actual send, of the merged histograms",
+        1,
     ),
     Column(
-        "service_p999_us", "p99.9 µs", "service time from actual send, of the merged histograms", 1
+        "service_p999_us",
+        "merged p99.9 µs",
+        "service time from actual send, of the merged histograms",
+        1,
     ),
     Column(
         "service_max_us",
-        "max µs",
+        "merged max µs",
         "service time from actual send, of the merged histograms",
         1,
         in_text=False,
@@ -50,14 +59,14 @@ COLUMNS = [
     Column("service_n", "values", "service times in the merged histogram", in_text=False),
     Column(
         "intended_p50_us",
-        "intended p50 µs",
+        "merged intended p50 µs",
         "response time from intended send, of the merged histograms",
         1,
         in_text=False,
     ),
     Column(
         "intended_p99_us",
-        "intended p99 µs",
+        "merged intended p99 µs",
         "response time from intended send, of the merged histograms",
         1,
         in_text=False,

@@ -1,7 +1,7 @@
-"""Each variant against the first, scenario by scenario: ratios of medians, and a gate on them.
+"""Each variant's cell beside the first's, scenario by scenario, and by how much it differs.
 
-The gate is of two points, without regard to noise: requests/s at least RPS_LEAST of the base's and
-the server's CPU per request at most CPU_MOST of it. The samples' ranges stand beside it.
+Nothing is judged here. A difference is told twice: as the ratio of medians, which is what a person
+compares, and as the ratio over blocks, which has an interval.
 """
 
 from __future__ import annotations
@@ -14,11 +14,7 @@ from analysis.cells import aggregate
 from analysis.cells import words
 from analysis.cells.aggregate import Aggregate, Cell, Value
 from analysis.inputs.load import Sample
-
-RPS_LEAST = 0.98
-CPU_MOST = 1.02
-# Ratios are judged at so many decimals, so that one which is the bound does not fail by a rounding.
-DECIMALS = 9
+from analysis.statistics.effect import Ratio, compare
 
 KIB_IN_MIB = 1024
 AXIS = "variant"
@@ -27,14 +23,16 @@ OS_CPU, BUSY, CORE = "os_cpu_us_per_request", "busy_us_per_request", "core_us_pe
 KERNEL_STACKS = ("epoll", "uring")
 EQUAL = "both sides are one kernel stack that waits in one way"
 
+Number = Callable[[Sample], float | None]
+
 
 @dataclass(frozen=True)
-class Half:
-    """One half of the gate: a ratio of medians beside its bound."""
+class Change:
+    """A number of the new cell over the base's."""
 
-    ratio: Value
-    bound: float
-    passed: bool | None  # None where the ratio is not known
+    medians: Value  # the ratio of both cells' medians
+    ratio: Ratio  # over blocks, with its interval; unknown wherever that of the medians is
+    sides: tuple[dict[int | str, float], dict[int | str, float]]  # new, base: number by block
 
 
 @dataclass(frozen=True)
@@ -46,29 +44,10 @@ class Pair:
     name: str
     base: Cell
     new: Cell
-    rps: Half
-    cpu: Half
-    cpu_column: str  # which meaning of CPU per request is gated
+    rps: Change
+    cpu: Change
+    cpu_column: str  # which meaning of CPU per request compares here
     cpu_why: str
-
-    @property
-    def passed(self) -> bool | None:
-        """Both halves; a half that fails decides, whatever is not known."""
-        halves = (self.rps.passed, self.cpu.passed)
-        return False if False in halves else None if None in halves else True
-
-    @property
-    def gate(self) -> str:
-        """E.g. "pass", "fail (requests/s)", "n/a (no valid sample)"."""
-        failed = [
-            name
-            for name, half in (("requests/s", self.rps), ("CPU", self.cpu))
-            if half.passed is False
-        ]
-        if failed:
-            return f"fail ({' and '.join(failed)})"
-        unknown = next((half for half in (self.rps, self.cpu) if half.passed is None), None)
-        return "pass" if unknown is None else f"n/a ({unknown.ratio.reason})"
 
 
 def pairs(found: Aggregate) -> list[Pair]:
@@ -107,24 +86,27 @@ def _place(found: Aggregate, context: tuple[Any, ...]) -> str:
 
 def _pair(place: str, base_name: str, name: str, base: Cell, new: Cell) -> Pair:
     column, why = cpu_meaning(base, new)
-    rps, cpu = ratio_of(base, new, "rps_median"), ratio_of(base, new, column)
     return Pair(
         place=place,
         base_name=base_name,
         name=name,
         base=base,
         new=new,
-        rps=_half(rps, RPS_LEAST, lambda ratio: ratio >= RPS_LEAST),
-        cpu=_half(cpu, CPU_MOST, lambda ratio: ratio <= CPU_MOST),
+        rps=change(base, new, "rps_median", lambda sample: sample.rps),
+        cpu=change(base, new, column, lambda sample: sample.find("server", column)[0]),
         cpu_column=column,
         cpu_why=why,
     )
 
 
-def _half(ratio: Value, bound: float, holds: Callable[[float], bool]) -> Half:
-    if ratio.number is None:
-        return Half(ratio, bound, None)
-    return Half(ratio, bound, bool(holds(round(ratio.number, DECIMALS))))
+def change(base: Cell, new: Cell, column: str, of: Number) -> Change:
+    """By how much a column differs that is the median of a number of the samples."""
+    medians = ratio_of(base, new, column)
+    sides = (new.by_block(of), base.by_block(of))
+    if medians.number is None:
+        ratio = Ratio(None, None, None, *map(len, sides), medians.reason)
+        return Change(medians, ratio, sides)
+    return Change(medians, compare(*sides), sides)
 
 
 def ratio_of(base: Cell, new: Cell, column: str) -> Value:
@@ -188,14 +170,14 @@ class Measure:
 
     name: str
     key: str  # in variants.csv
-    of: Callable[[Sample], float | None]
+    of: Number
     show: str  # a number for people
     unit: str = ""
     scale: float = 1  # shown = number * scale
 
 
 def measures(pair: Pair) -> list[Measure]:
-    """The gate's two, and what it does not look at."""
+    """What a gate looks at, and what it does not."""
     return [
         Measure("requests/s", "rps", lambda sample: sample.rps, "{:,.0f}"),
         Measure(

@@ -28,9 +28,11 @@ OWN_OUTPUTS = (
     "aggregate.csv",
     "aggregate.txt",
     "variants.csv",
+    "calibration.json",
     "report.md",
     "report.html",
     "figures/",
+    "tables/",
 )
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from analysis.cells import pairing
 from analysis.cells.aggregate import Aggregate, aggregate
 from analysis.cells.pairing import Pair
-from analysis.inputs.load import Result
-from analysis.judgement import caveats
-from analysis.judgement import claims
+from analysis.inputs.load import Refusal, Result
+from analysis.judgement import calibration, calibration_file, caveats, claims, gate, gates, judged
+from analysis.judgement.calibration import Calibration
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.claims import ClaimOutcome
+from analysis.judgement.gate import Gate
+from analysis.judgement.gates import GateOutcome
+from analysis.judgement.judged import Judged
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Study:
 
     result: Result
     found: Aggregate
+    asked: Gate | None = None  # by the experiment or the command
+    adopted: Calibration | None = None  # of an A/A run of the same host
 
     @cached_property
     def caveats(self) -> list[Caveat]:
@@ -37,7 +43,44 @@ class Study:
         """What the experiment claims, judged by this run. Raises Refusal for a malformed claim."""
         return claims.evaluate(self.result, self.found)
 
+    @cached_property
+    def no_a_a(self) -> str | None:
+        """Why it is no A/A run; None where it is one."""
+        return calibration.why_not(self.result, self.pairs)
 
-def study(result: Result) -> Study:
-    """Of a loaded result."""
-    return Study(result, aggregate(result))
+    @cached_property
+    def calibration(self) -> Calibration | None:
+        """Its own, where it is an A/A run, else the adopted one."""
+        if self.no_a_a is None:
+            return calibration.of(self.result, self.pairs)
+        return self.adopted
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """A verdict for each comparison, all judged together: of the variants where there are
+        some, else of each factor's levels."""
+        return judged.of_pairs(self.pairs) or judged.of_factors(self.found)
+
+    @cached_property
+    def false_alarms(self) -> list[Judged]:
+        """What an A/A run calls better or worse, where nothing can be; none of another run."""
+        return judged.told(self.judged) if self.no_a_a is None else []
+
+    @cached_property
+    def gate(self) -> GateOutcome:
+        """What the gate says; the usual one, for information, where nobody asked for one."""
+        return gates.judge(self, self.asked)
+
+
+def study(
+    result: Result, gate_kind: str | None = None, calibrated: Path | None = None
+) -> Study:
+    """Of a loaded result, judged by the gate of its experiment or by the kind that a command asks
+    for, and by its own calibration, the one at `calibrated`, or one that is found (see adopt).
+    Raises Refusal where gate or calibration are none."""
+    whole = Study(result, aggregate(result), gate.asked(result.effective, gate_kind))
+    if whole.no_a_a is not None:
+        return replace(whole, adopted=calibration_file.adopt(result, calibrated))
+    if calibrated is not None:
+        raise Refusal(calibrated, "is not wanted: the result is an A/A run, its own calibration")
+    return whole

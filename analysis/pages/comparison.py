@@ -4,10 +4,11 @@ failures, gate, spread, latency, memory, what stands out, verdict, where it all 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Callable
 
 from analysis.cells import pairing
-from analysis.judgement import caveats
+from analysis.judgement import gates
+from analysis.judgement.gates import Row
 from analysis.judgement.study import Study
 from analysis.pages import method
 from analysis.cells.aggregate import Aggregate, Cell
@@ -15,7 +16,7 @@ from analysis.pages.blocks import Block, Table
 from analysis.pages.facts import phrase
 from analysis.cells.words import count
 from analysis.inputs.load import Result
-from analysis.cells.pairing import CPU_MOST, KIB_IN_MIB, Measure, Pair, RPS_LEAST
+from analysis.cells.pairing import KIB_IN_MIB, Measure, Pair
 
 # Facts of host.json in words; those that it does not have are left out.
 MACHINE = (
@@ -60,13 +61,13 @@ def blocks(study: Study) -> list[Block]:
         Block("Schedule", _schedule(result)),
         Block("Comparable", [_comparable(result)]),
         Block("Failures", _failures(result)),
-        Block("Gate", _gate(pairs)),
-        *_tables(pairs, place_noun(found)),
+        Block("Gate", _gate(study)),
+        *_tables(study),
         Block("Spread of the runs, requests/s", _spread(pairs)),
         Block("Latency, from the merged histograms", [], _latency(pairs, place_noun(found))),
         Block("Peak resident memory of the server", _memory(pairs)),
         Block("What stands out", _observations(pairs)),
-        Block("Verdict", _judged(result, found, pairs)),
+        Block("Verdict", _judged(study)),
         Block("Where it lies", _where(result)),
     ]
 
@@ -226,15 +227,9 @@ def not_ok(result: Result) -> str:
 # Gate and tables
 
 
-def _gate(pairs: list[Pair]) -> list[str]:
+def _gate(study: Study) -> list[str]:
     """The bounds, and which meaning of CPU per request stands where."""
-    lines = [
-        (
-            f"Requests per second at least {RPS_LEAST:g} of the base's and the server's CPU per"
-            f" request at most {CPU_MOST:g} of it, scenario by scenario, on medians: two points,"
-            " without regard to noise."
-        )
-    ]
+    pairs, lines = study.pairs, [study.gate.gate.says]
     meanings: dict[tuple[str, str], list[str]] = {}
     for pair in pairs:
         meanings.setdefault((pair.cpu_column, pair.cpu_why), []).append(_place(pair, pairs))
@@ -255,14 +250,14 @@ def place_noun(found: Aggregate) -> str:
     return "scenario" if "scenario" in found.factors else "cell"
 
 
-def _tables(pairs: list[Pair], noun: str) -> list[Block]:
+def _tables(study: Study) -> list[Block]:
     """One table a variant, as names of both sides stand in the titles."""
-    made = []
-    for name in dict.fromkeys(pair.name for pair in pairs):
-        rows = [pair for pair in pairs if pair.name == name]
+    made, gate = [], _gate_by_pair(study)
+    for name in dict.fromkeys(pair.name for pair in study.pairs):
+        rows = [pair for pair in study.pairs if pair.name == name]
         base = rows[0].base_name
         titles = [
-            noun,
+            place_noun(study.found),
             f"{base} req/s",
             f"{name} req/s",
             f"{name} / {base}",
@@ -272,9 +267,15 @@ def _tables(pairs: list[Pair], noun: str) -> list[Block]:
             "n",
             "gate",
         ]
-        table = Table(titles, [_row(pair) for pair in rows])
+        table = Table(titles, [[*_row(pair), gate(pair)] for pair in rows])
         made.append(Block(f"{name} against {base}", [], table))
     return made
+
+
+def _gate_by_pair(study: Study) -> Callable[[Pair], str]:
+    """A pair's word in the gate."""
+    texts = {(row.pair.name, row.pair.place): row.text for row in study.gate.rows}
+    return lambda pair: texts.get((pair.name, pair.place), "none")
 
 
 def _row(pair: Pair) -> list[str]:
@@ -282,12 +283,11 @@ def _row(pair: Pair) -> list[str]:
         pair.place,
         shown(pair.base, "rps_median", 0),
         shown(pair.new, "rps_median", 0),
-        _ratio(pair.rps.ratio.number),
+        _ratio(pair.rps.medians.number),
         shown(pair.base, pair.cpu_column, 3),
         shown(pair.new, pair.cpu_column, 3),
-        _ratio(pair.cpu.ratio.number),
+        _ratio(pair.cpu.medians.number),
         f"{pair.base.n} + {pair.new.n}",
-        pair.gate,
     ]
 
 
@@ -429,27 +429,35 @@ def _apart(pair: Pair, measure: Measure, base: list[float], new: list[float]) ->
     return f"{pair.name} {way} {pair.base_name} in every run ({ends[0]} against {ends[1]}{unit})"
 
 
-def verdict(pairs: list[Pair], noun: str) -> list[str]:
+def verdict(study: Study) -> list[str]:
     """One sentence a variant: where the gate holds, where it does not, where nobody knows."""
-    lines = []
-    for name in dict.fromkeys(pair.name for pair in pairs):
-        rows = [pair for pair in pairs if pair.name == name]
-        base, held = rows[0].base_name, [pair for pair in rows if pair.passed]
-        failed = [f"{pair.place}: {pair.gate}" for pair in rows if pair.passed is False]
-        unknown = [f"{pair.place}: {pair.gate}" for pair in rows if pair.passed is None]
-        text = f"{name} against {base}: the gate holds in {len(held)} of {count(len(rows), noun)}"
-        for word, places in (("fails", failed), ("is undecided", unknown)):
-            if places:
-                text += f"; it {word} in {len(places)} ({', '.join(places)})"
-        lines.append(text)
+    lines, outcome = [], study.gate
+    for name in dict.fromkeys(pair.name for pair in study.pairs):
+        base = study.pairs[0].base_name
+        rows = [row for row in outcome.rows if row.pair.name == name]
+        words = {
+            gates.NO_GATE: "no gate is judged",
+            gates.REFUSED: "the gate is refused, for it is tighter than this host's noise floor",
+        }.get(outcome.word) or _holds(rows, place_noun(study.found))
+        lines.append(f"{name} against {base}: {words}")
     return lines
 
 
-def _judged(result: Result, found: Aggregate, pairs: list[Pair]) -> list[str]:
-    """The verdict beside what speaks against the run, which the gate does not know."""
-    lines = [f"{line}." for line in verdict(pairs, place_noun(found))]
-    against_run = caveats.disqualifiers(result, found.cells)
-    against = list(dict.fromkeys(caveat.what for caveat in against_run))
+def _holds(rows: list[Row], noun: str) -> str:
+    """E.g. "the gate holds in 1 of 2 scenarios; it fails in 1 (echo: fail (CPU))"."""
+    held = [row for row in rows if row.word == gates.PASS]
+    text = f"the gate holds in {len(held)} of {count(len(rows), noun)}"
+    for word, verb in ((gates.FAIL, "fails"), (gates.UNDECIDED, "is undecided")):
+        places = [f"{row.pair.place}: {row.text}" for row in rows if row.word == word]
+        if places:
+            text += f"; it {verb} in {len(places)} ({', '.join(places)})"
+    return text
+
+
+def _judged(study: Study) -> list[str]:
+    """The gate's word beside what speaks against the run, which the gate does not know."""
+    lines = [f"{line}." for line in verdict(study)]
+    against = list(dict.fromkeys(caveat.what for caveat in study.caveats))
     if against:
         lines.append(f"Against the run, and so against this, speaks: {', '.join(against)}.")
     return lines

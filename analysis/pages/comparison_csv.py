@@ -7,9 +7,11 @@ import io
 from typing import Any
 
 from analysis.cells import pairing
-from analysis.judgement import caveats
+from analysis.judgement.gates import Row
+from analysis.judgement.judged import Judged
+from analysis.judgement.study import Study
 from analysis.pages import method
-from analysis.cells.aggregate import Aggregate, Cell
+from analysis.cells.aggregate import Cell
 from analysis.inputs.load import Result
 from analysis.cells.pairing import Pair
 from analysis.pages.comparison import build_of, machine
@@ -61,25 +63,45 @@ def _of_build(build: dict[str, Any]) -> dict[str, Any]:
     return {name: build.get(name) for name in names}
 
 
-def _of_pair(result: Result, pair: Pair) -> dict[str, Any]:
-    """One row: what is gated, then both sides, then what was built, then how it was measured."""
-    sides = {"base": (pair.base_name, pair.base), "new": (pair.name, pair.new)}
-    row: dict[str, Any] = {
-        "scenario": pair.place,
-        "base": pair.base_name,
-        "new": pair.name,
-        "rps_ratio": pair.rps.ratio.number,
-        "rps_bound": pair.rps.bound,
-        "rps_pass": pair.rps.passed,
+def _of_gate(pair: Pair, gate: Row | None) -> dict[str, Any]:
+    """The ratios of medians beside the bounds; where there is no gate, without."""
+    rps, cpu = (None, None) if gate is None else gate.halves
+    return {
+        "rps_ratio": pair.rps.medians.number,
+        "rps_bound": rps and rps.bound,
+        "rps_pass": rps and rps.passed,
         "cpu_is": pair.cpu_column,
         "cpu_us_base": pair.base.values[pair.cpu_column].number,
         "cpu_us_new": pair.new.values[pair.cpu_column].number,
-        "cpu_ratio": pair.cpu.ratio.number,
-        "cpu_bound": pair.cpu.bound,
-        "cpu_pass": pair.cpu.passed,
-        "gate_pass": pair.passed,
-        "gate": pair.gate,
+        "cpu_ratio": pair.cpu.medians.number,
+        "cpu_bound": cpu and cpu.bound,
+        "cpu_pass": cpu and cpu.passed,
+        "gate_pass": gate and gate.passed,
+        "gate": gate and gate.text,
     }
+
+
+def _of_verdicts(rps: Judged, cpu: Judged) -> dict[str, Any]:
+    """The ratios over blocks with their intervals and words: of requests/s, then of CPU."""
+    row: dict[str, Any] = {}
+    for prefix, one in (("", rps), ("cpu_blocks_", cpu)):
+        row |= {
+            f"{prefix}ratio": one.ratio.ratio,
+            f"{prefix}ratio_low": one.ratio.low,
+            f"{prefix}ratio_high": one.ratio.high,
+            f"{prefix}p_adjusted": one.verdict.p_adjusted,
+            f"{prefix}verdict": one.verdict.word,
+        }
+    return row
+
+
+def _of_pair(
+    result: Result, pair: Pair, gate: Row | None, verdicts: list[Judged]
+) -> dict[str, Any]:
+    """One row: what is gated, then both sides, then what was built."""
+    sides = {"base": (pair.base_name, pair.base), "new": (pair.name, pair.new)}
+    row: dict[str, Any] = {"scenario": pair.place, "base": pair.base_name, "new": pair.name}
+    row |= _of_gate(pair, gate)
     for measure in pairing.measures(pair):
         both = pairing.ranges(pair, measure)
         row[f"{measure.key}_apart"] = None if both is None else pairing.apart(*both)
@@ -88,10 +110,11 @@ def _of_pair(result: Result, pair: Pair) -> dict[str, Any]:
     for side, (name, _) in sides.items():
         row |= {f"{key}_{side}": value for key, value in _of_build(build_of(result, name)).items()}
     row |= {f"{key}_client": value for key, value in _of_build(result.build or {}).items()}
-    return row
+    return row | _of_verdicts(*verdicts)
 
 
-def _of_run(result: Result, found: Aggregate) -> dict[str, Any]:
+def _of_run(study: Study) -> dict[str, Any]:
+    result = study.result
     return {
         "runs_excluded": 0,
         "order": method.planned(result, "order"),
@@ -101,20 +124,23 @@ def _of_run(result: Result, found: Aggregate) -> dict[str, Any]:
         "duration": method.time_of(result, "duration"),
         "machine": machine(result),
         "pins": method.pins(result.samples),
-        "disqualifiers": "; ".join(
-            caveat.what for caveat in caveats.disqualifiers(result, found.cells)
-        ),
+        "disqualifiers": "; ".join(caveat.what for caveat in study.caveats),
+        "gate_kind": study.gate.gate.kind,
     }
 
 
-def csv_bytes(result: Result, found: Aggregate) -> bytes | None:
+def csv_bytes(study: Study) -> bytes | None:
     """variants.csv: one row a pair; an unknown value is an empty field. None where there is no
     pair."""
-    pairs = pairing.pairs(found)
+    pairs = study.pairs
     if not pairs:
         return None
-    run = _of_run(result, found)
-    rows = [_of_pair(result, pair) | run for pair in pairs]
+    run, gate = _of_run(study), study.gate.rows or [None] * len(pairs)
+    judged = [study.judged[at : at + 2] for at in range(0, len(study.judged), 2)]
+    rows = [
+        _of_pair(study.result, pair, row, verdicts) | run
+        for pair, row, verdicts in zip(pairs, gate, judged)
+    ]
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()

@@ -31,7 +31,7 @@ def headline(study: Study) -> list[str]:
     if "bare" in by_factor:
         texts = [_share(by_factor["bare"])]
     elif "variant" in by_factor:
-        rows = comparison.verdict(study.pairs, comparison.place_noun(found))
+        rows = comparison.verdict(study)
         texts = [_of_factor(by_factor["variant"], found.factors["variant"]), "; ".join(rows)]
     else:
         texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]

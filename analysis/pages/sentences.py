@@ -53,7 +53,7 @@ def summary(result: Result, cells: list[Cell]) -> list[str]:
         ),
         (
             f"The fastest cell is {best.variant}: median {median} requests/s ({low} to {high}, "
-            f"n = {len(best.valid)}), p99 {best.known('service_p99_us'):,.0f} µs."
+            f"n = {len(best.valid)}), merged p99 {best.known('service_p99_us'):,.0f} µs."
         ),
     ]
     empty = [cell.variant for cell in cells if not cell.valid]

@@ -53,6 +53,8 @@ OUTPUTS = {
         for name in FIGURES
         for kind in ("svg", "pdf", "png")
     ),
+    "tables/cells.tex",
+    "tables/verdicts.tex",
 }
 
 

@@ -1,0 +1,169 @@
+"""tables/*.tex: the cells and the verdicts as LaTeX tables, which need the package booktabs alone.
+
+Each file is one tabular to be put into a paper by \\input; what it holds stands above it as a
+comment.
+"""
+
+from __future__ import annotations
+
+import textwrap
+
+from analysis.cells.aggregate import Cell
+from analysis.cells.columns import COLUMNS, Column
+from analysis.cells.words import context_of, describe
+from analysis.judgement.study import Study
+from analysis.judgement.verdicts import Verdict, judge
+from analysis.pages.blocks import Table
+from analysis.pages.cell_tables import na, shown, shown_levels
+from analysis.statistics.effect import Ratio
+
+FOLDER = "tables"
+# What a column of a paper has room for; aggregate.csv has them all.
+CELL_COLUMNS = (
+    "rps_median",
+    "rps_cv",
+    "service_p50_us",
+    "service_p99_us",
+    "os_cpu_us_per_request",
+    "busy_us_per_request",
+    "responses_per_write",
+)
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': "''",
+    "µ": r"$\mu$",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+LATIN_LAST = 0xFF  # what LaTeX knows without further packages
+RATIO_MAX = 1000
+HEAD_LETTERS = 12
+
+
+def files(study: Study) -> dict[str, bytes]:
+    """Path in the result directory to content; verdicts only where something was compared."""
+    name = study.result.path.resolve().name
+    made = {f"{FOLDER}/cells.tex": _tabular(f"The cells of {name}.", _cells(study))}
+    if study.found.comparisons:
+        about = (
+            f"The comparisons of {name}: ratios of requests/s with their 95 % intervals, p after"
+            " Holm's correction for all of them."
+        )
+        made[f"{FOLDER}/verdicts.tex"] = _tabular(about, _verdicts(study))
+    return made
+
+
+def escaped(text: str) -> str:
+    """Any text as LaTeX prints it; a letter that it does not know is a question mark."""
+    known = (
+        character if character.isprintable() and ord(character) <= LATIN_LAST else "?"
+        for character in " ".join(text.split())
+    )
+    return "".join(SPECIAL.get(character, character) for character in known)
+
+
+def _cells(study: Study) -> Table:
+    columns = [column for column in COLUMNS if column.name in CELL_COLUMNS]
+    rows = [
+        [
+            *shown_levels(study.found, cell),
+            cell.n,
+            *(_value(cell, column) for column in columns),
+        ]
+        for cell in study.found.cells
+    ]
+    titles = [*study.found.factors, "n", *(column.title for column in columns)]
+    return Table(titles, rows, len(study.found.factors))
+
+
+def _value(cell: Cell, column: Column) -> str:
+    value = cell.values[column.name]
+    return shown(column, value) or na(value)
+
+
+def _verdicts(study: Study) -> Table:
+    comparisons = study.found.comparisons
+    verdicts = judge([one.ratio for one in comparisons], higher_is_better=True)
+    rows = [
+        [
+            describe(one.factor, one.level),
+            describe(one.factor, one.base),
+            context_of(one) or "all",
+            verdict.word,
+            *_numbers(verdict),
+        ]
+        for one, verdict in zip(comparisons, verdicts)
+    ]
+    titles = ["level", "against", "where", "verdict", "ratio", "95 % interval", "p", "n"]
+    return Table(titles, rows, left=4)
+
+
+def _numbers(verdict: Verdict) -> list[str]:
+    ratio, p = verdict.ratio, verdict.p_adjusted
+    why = f"n/a ({ratio.reason})"
+    interval = why if ratio.low is None else f"{_end(ratio.low)} to {_end(ratio.high)}"
+    shown_p = why if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return [_end(ratio.ratio), interval, shown_p, _boots(ratio)]
+
+
+def _boots(ratio: Ratio) -> str:
+    return f"{ratio.n_new} + {ratio.n_base}"
+
+
+def _end(ratio: float | None) -> str:
+    """Three decimals below 10, for a margin is small; beyond what is ever seen, only that it is."""
+    if ratio is None:
+        return "n/a"
+    if ratio > RATIO_MAX or ratio < 1 / RATIO_MAX:
+        return f"> {RATIO_MAX:,}" if ratio > 1 else f"< {1 / RATIO_MAX:g}"
+    return f"{ratio:.3f}" if ratio < 10 else f"{ratio:.1f}"
+
+
+def _tabular(about: str, table: Table) -> bytes:
+    """The table between rules; reasons of unknown values as numbered notes beneath."""
+    notes: list[str] = []
+    rows = [[_noted(text, notes) for text in row] for row in table.rows]
+    width = len(table.titles)
+    kinds = "l" * table.left + "r" * (width - table.left)
+    under = [
+        rf"\multicolumn{{{width}}}{{l}}{{\footnotesize $^{{{place}}}$ {escaped(note)}}} \\"
+        for place, note in enumerate(notes, start=1)
+    ]
+    lines = [
+        f"% {' '.join(about.split())} Needs \\usepackage{{booktabs}}.",
+        rf"\begin{{tabular}}{{{kinds}}}",
+        r"\toprule",
+        *map(_row, _heads(table.titles)),
+        r"\midrule",
+        *map(_row, rows),
+        r"\bottomrule",
+        *under,
+        r"\end{tabular}",
+    ]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def _heads(titles: list[str]) -> list[list[str]]:
+    """Titles over as many rows as the longest needs; the last line of each stands lowest."""
+    wrapped = [textwrap.wrap(title, HEAD_LETTERS) for title in titles]
+    height = max(map(len, wrapped))
+    padded = [[""] * (height - len(lines)) + lines for lines in wrapped]
+    return [[escaped(lines[row]) for lines in padded] for row in range(height)]
+
+
+def _row(cells: list[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _noted(text: str, notes: list[str]) -> str:
+    """An unknown value's reason goes beneath the table."""
+    if not text.startswith("n/a ("):
+        return escaped(text)
+    reason = text.removeprefix("n/a (").removesuffix(")")
+    if reason not in notes:
+        notes.append(reason)
+    return f"n/a$^{{{notes.index(reason) + 1}}}$"
