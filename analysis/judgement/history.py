@@ -61,12 +61,13 @@ class History:
         rows = [(row.place, _measured(row.cells)) for row in self.matching.rows]
         rows = [(place, cells) for place, cells in rows if cells]
         pairs = [pair for _, cells in rows for pair in self._pairs(cells)]
+        apart = {_key(pair): pair for pair in pairs if not isinstance(pair, str)}
         ratios = [
             welch(base, new, "rps_median", lambda sample: sample.rps).ratio
-            for base, new in (pair for pair in pairs if not isinstance(pair, str))
+            for base, new in apart.values()
         ]
-        judged = iter(verdicts.judge(ratios, True))
-        words = iter([pair if isinstance(pair, str) else next(judged) for pair in pairs])
+        judged = dict(zip(apart, verdicts.judge(ratios, True)))
+        words = iter([pair if isinstance(pair, str) else judged[_key(pair)] for pair in pairs])
         return [
             Series(place, [Point(at, cell, next(words), next(words)) for at, cell in cells])
             for place, cells in rows
@@ -94,6 +95,11 @@ def in_order(studies: Sequence[Study]) -> History:
 
 def _when(result: Result) -> tuple[str, str]:
     return (result.measured or ("", ""))[0], result.path.resolve().name
+
+
+def _key(pair: tuple[Cell, Cell]) -> tuple[int, int]:
+    """Of the second result the one before is the first, too: one ratio, judged once."""
+    return id(pair[0]), id(pair[1])
 
 
 def _measured(cells: Sequence[Cell | None]) -> list[tuple[int, Cell]]:

@@ -43,6 +43,7 @@ class Trend(unittest.TestCase):
         self.assertEqual(self.column("verdict_last"), ["the first one", "better", "inconclusive"])
         self.assertEqual(self.column("verdict_first")[1:], ["better", "better"])
         self.assertAlmostEqual(float(self.column("ratio_first")[2]), 1.5, places=6)
+        self.assertIn("6 ratios judged together", (self.out / "trend.md").read_text())
 
     def test_breaks(self):
         """over a change of kernel no ratio is taken, neither from the one before nor the first"""
