@@ -108,8 +108,8 @@ def _benchmarks(asked: argparse.Namespace) -> int:
 def _check(reasons: list[str], asked: argparse.Namespace) -> None:
     """Raises Refusal for what does not compare, unless it was forced."""
     if reasons and not asked.force:
-        told = " ".join(reasons)
-        raise Refusal(asked.new, f"does not compare with {asked.base}. {told} --force does it anyway")
+        told = " ".join([*reasons, "--force does it anyway"])
+        raise Refusal(asked.new, f"does not compare with {asked.base}. {told}")
 
 
 def _pages(page: Page) -> dict[str, bytes]:

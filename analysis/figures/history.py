@@ -58,7 +58,7 @@ def _figure(of: History, series: Series, name: str) -> Drawing:
     canvas.axes.yaxis.set_major_formatter(lambda value, _: tick(value))
     caption = f"{series.place}. Dots: samples; line: medians."
     if of.breaks:
-        caption += " Dotted lines: host, kernel, governor, build or client changed; not comparable across."
+        caption += " Dotted lines: host, build or client changed; not comparable across."
     sizes = sorted({len(point.cell.valid) for point in series.points})
     each = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     return finish(canvas, name, caption, f"n = {each} samples of {count(len(medians), 'result')}")

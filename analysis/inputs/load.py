@@ -76,8 +76,8 @@ class Result:
         return (min(known), max(known)) if known else None
 
     def commit_of(self, variant: Any = None) -> str | None:
-        """The commit that a variant's server was built from, the runner's own where it has none; with
-        "+" where files differed from it. None where it is not known."""
+        """The commit that a variant's server was built from, the runner's own where it has none;
+        with "+" where files differed from it. None where it is not known."""
         build = self.build or {}
         named = build.get("variants")
         own = named.get(variant) if isinstance(named, dict) and isinstance(variant, str) else None

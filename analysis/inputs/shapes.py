@@ -11,7 +11,9 @@ from typing import Any, Callable
 
 from analysis.inputs.documents import Refusal
 
-Shape = dict[str, tuple[str, Callable[[Any], bool], bool]]
+# What it is called, whether a value is one, whether it must be there.
+Kind = tuple[str, Callable[[Any], bool], bool]
+Shape = dict[str, Kind]
 
 
 def is_number(value: Any) -> bool:
@@ -33,7 +35,8 @@ def _plain(value: Any) -> bool:
 
 def _levels(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(levels, list) and levels and all(map(_plain, levels)) for levels in value.values()
+        isinstance(levels, list) and levels and all(map(_plain, levels))
+        for levels in value.values()
     )
 
 
@@ -61,7 +64,7 @@ NAMED = ("an object of objects", _named, False)
 SETTINGS = ("an object of plain values", _settings, False)
 
 
-def required(kind: tuple[str, Callable[[Any], bool], bool]) -> tuple[str, Callable[[Any], bool], bool]:
+def required(kind: Kind) -> Kind:
     """The same kind of a value that must be there."""
     return kind[0], kind[1], True
 

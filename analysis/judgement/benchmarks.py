@@ -72,7 +72,7 @@ class Benchmarks:
                     lines.append(f"{side}: {name}: the other file has none of this name")
                 elif one.failed is not None:
                     n = len(one.real_ns)
-                    lines.append(f"{side}: {name}: failed, {n} repetitions have times: {one.failed}")
+                    lines.append(f"{side}: {name}: failed, {n} good repetitions: {one.failed}")
                 elif min(one.real_ns + one.cpu_ns) <= 0:
                     lines.append(f"{side}: {name}: a time is 0, which has no ratio")
         return lines

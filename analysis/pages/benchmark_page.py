@@ -37,7 +37,8 @@ def _answer(of: Benchmarks) -> str:
     failed = [change for change in of.changes if change.gated.word == gates.FAIL]
     names = len({change.name for change in of.changes})
     if not failed:
-        return f"Gate (category): pass; none of {count(names, 'benchmark')} is worse than it may be."
+        of_all = count(names, "benchmark")
+        return f"Gate (category): pass; none of {of_all} is worse than it may be."
     worst = max(failed, key=lambda change: change.relative)
     return (
         f"Gate (category): fail in {len({change.name for change in failed})} of"
@@ -61,7 +62,8 @@ def _changes(of: Benchmarks) -> Block:
         ]
         for change in of.changes
     ]
-    return Block("", ["Medians of repetitions; a change above 0 is slower."], Table(titles, rows, 3))
+    about = "Medians of repetitions; a change above 0 is slower."
+    return Block("", [about], Table(titles, rows, 3))
 
 
 def _p(change: Change) -> str:
@@ -81,9 +83,10 @@ def _method() -> list[str]:
         "Benchmarks are matched by name, never by their place in the file.",
         "p is that of the Mann-Whitney test, two-sided, without correction for the number of"
         " benchmarks; it decides nothing. The gate is by the medians.",
-        f"A change under {gates.FLOOR_RELATIVE:.0%}, or under {gates.FLOOR_ABSOLUTE_NS:g} ns, is none:"
-        " timers and alignment make as much.",
-        "The two files were measured at different times: what the host did meanwhile is in the change.",
+        f"A change under {gates.FLOOR_RELATIVE:.0%}, or under {gates.FLOOR_ABSOLUTE_NS:g} ns, is"
+        " none: timers and alignment make as much.",
+        "The two files were measured at different times: what the host did meanwhile is in the"
+        " change.",
     ]
 
 

@@ -52,7 +52,7 @@ def name(result: Result) -> str:
 
 
 def stamp(of: Across) -> str:
-    """What every page and figure says that was made against a refusal; empty where there is none."""
+    """What a page and a figure say that were made against a refusal; empty where there is none."""
     what = ", ".join(dict.fromkeys(one.what for one in of.refused))
     return f"Forced: not comparable ({what})" if what else ""
 

@@ -32,7 +32,7 @@ class Huge(unittest.TestCase):
             )
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertLess(_children_s() - before, SECONDS_MAX)
-            self.assertIn("10,008 of 10,008", (path / "report.md").read_text().replace("10008", "10,008"))
+            self.assertIn("834/834", (path / "report.md").read_text())
 
 
 def _children_s() -> float:
