@@ -56,8 +56,8 @@ def match(results: Sequence[Aggregate]) -> Matching:
         cells = tuple(one[0] if len(one) == 1 else None for one in found)
         if any(cells):
             rows.append((next(cell for cell in cells if cell), cells))
-    varied = [name for name in names if len({_plain(cell, name) for cell, _ in rows}) > 1]
-    places = [Row(_place(cell, varied), cells) for cell, cells in rows]
+    telling = _telling(names, [cell for cell, _ in rows])
+    places = [Row(_place(cell, telling), cells) for cell, cells in rows]
     return Matching(places, unmatched, unstated)
 
 
@@ -83,13 +83,25 @@ def _several(found: Sequence[Sequence[Cell]]) -> list[Unmatched]:
     ]
 
 
+def _telling(names: Sequence[str], cells: Sequence[Cell]) -> list[str]:
+    """Settings that tell the cells apart, the scenario first: without those that vary only with
+    what was told before them."""
+    found: list[str] = []
+    parts = 1
+    for name in sorted(names, key=lambda name: name != "scenario"):
+        tried = len({tuple(_plain(cell, one) for one in (*found, name)) for cell in cells})
+        if tried > parts:
+            found, parts = [*found, name], tried
+    return found
+
+
 def _plain(cell: Cell, name: str) -> str:
     return json.dumps(cell.settings.get(name))
 
 
-def _place(cell: Cell, varied: Sequence[str]) -> str:
+def _place(cell: Cell, telling: Sequence[str]) -> str:
     """The scenario's name and each other setting that varies."""
-    told = (_told(name, cell.settings.get(name)) for name in varied)
+    told = (_told(name, cell.settings.get(name)) for name in telling)
     return ", ".join(text for text in told if text) or "all"
 
 

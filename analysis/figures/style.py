@@ -57,6 +57,7 @@ STYLE = {
     "axes.facecolor": "none",
     "savefig.facecolor": PAPER,
     "savefig.dpi": 300,  # of what is rasterised within a vector file
+    "text.parse_math": False,  # names are shown as they are, dollars and all
     "svg.fonttype": "none",
     "svg.hashsalt": "weir",
     "pdf.fonttype": 42,

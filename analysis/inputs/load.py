@@ -68,6 +68,28 @@ class Result:
         return ran if isinstance(ran, dict) else self.experiment
 
     @property
+    def measured(self) -> tuple[str, str] | None:
+        """When its first and its last sample began, in UTC; where they do not say, twice when the
+        host was looked at before; None where that is not known either."""
+        times = [sample.raw.get("started_at") for sample in self.samples]
+        known = [time for time in times if isinstance(time, str)]
+        looked = (self.host or {}).get("taken_at")
+        known = known or ([looked] if isinstance(looked, str) else [])
+        return (min(known), max(known)) if known else None
+
+    def commit_of(self, variant: Any = None) -> str | None:
+        """The commit that a variant's server was built from, the runner's own where it has none;
+        with "+" where files differed from it. None where it is not known."""
+        build = self.build or {}
+        named = build.get("variants")
+        own = named.get(variant) if isinstance(named, dict) and isinstance(variant, str) else None
+        build = own if isinstance(own, dict) else build
+        commit = build.get("git_commit")
+        if not isinstance(commit, str):
+            return None
+        return commit[:12] + ("+" if build.get("git_dirty") else "")
+
+    @property
     def machines(self) -> list[tuple[str, dict[str, Any]]]:
         """(role and name, facts) of each machine besides the runner's, of a run on several."""
         hosts = self.hosts or {}

@@ -11,7 +11,9 @@ from typing import Any, Callable
 
 from analysis.inputs.documents import Refusal
 
-Shape = dict[str, tuple[str, Callable[[Any], bool], bool]]
+# What it is called, whether a value is one, whether it must be there.
+Kind = tuple[str, Callable[[Any], bool], bool]
+Shape = dict[str, Kind]
 
 
 def is_number(value: Any) -> bool:
@@ -33,7 +35,8 @@ def _plain(value: Any) -> bool:
 
 def _levels(value: Any) -> bool:
     return isinstance(value, dict) and all(
-        isinstance(levels, list) and all(map(_plain, levels)) for levels in value.values()
+        isinstance(levels, list) and levels and all(map(_plain, levels))
+        for levels in value.values()
     )
 
 
@@ -56,12 +59,12 @@ TEXT = ("a text", _text, False)
 NUMBER = ("a number", is_number, False)
 WHOLE = ("a whole number", _whole, False)
 BOOL = ("true or false", lambda value: type(value) is bool, False)
-LEVELS = ("an object of lists of plain values", _levels, False)
+LEVELS = ("an object of lists of plain values, none empty", _levels, False)
 NAMED = ("an object of objects", _named, False)
 SETTINGS = ("an object of plain values", _settings, False)
 
 
-def required(kind: tuple[str, Callable[[Any], bool], bool]) -> tuple[str, Callable[[Any], bool], bool]:
+def required(kind: Kind) -> Kind:
     """The same kind of a value that must be there."""
     return kind[0], kind[1], True
 

@@ -1,4 +1,4 @@
-"""A folder of pages of its own, beside results: whole or not at all, and never over anything else."""
+"""A folder of pages beside results: whole or not at all, and never over anything else."""
 
 from __future__ import annotations
 

@@ -1,0 +1,64 @@
+"""A place over many results: every sample, the medians, and lines where nothing compares across."""
+
+from __future__ import annotations
+
+from typing import Iterator
+
+import matplotlib
+
+from analysis.cells.words import count
+from analysis.figures.axes import tick
+from analysis.figures.canvas import Drawing, finish, new_canvas
+from analysis.figures.style import INK, PALETTE, STYLE
+from analysis.judgement.history import History, Series
+
+# More figures than these are not drawn; the table has every place.
+FIGURES_MAX = 24
+# How much of the way to the next result the dots of one take.
+SPREAD = 0.3
+
+
+def draw_all(of: History) -> list[Drawing]:
+    """One figure a place, of the first FIGURES_MAX."""
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()  # a user's matplotlibrc must not show in a result
+        matplotlib.rcParams.update(STYLE)
+        return list(_draw(of))
+
+
+def _beside(x: float, n: int) -> list[float]:
+    """Places of one result's dots, side by side around it."""
+    return [x + SPREAD * (place / (n - 1) - 0.5) if n > 1 else x for place in range(n)]
+
+
+def _draw(of: History) -> Iterator[Drawing]:
+    for number, series in enumerate(of.series[:FIGURES_MAX], start=1):
+        yield _figure(of, series, f"trend-{number:02d}")
+
+
+def _figure(of: History, series: Series, name: str) -> Drawing:
+    canvas = new_canvas(series.place, "result, in the order of time", "requests/s", "single")
+    for point in series.points:
+        samples = point.cell.valid
+        canvas.dots(
+            _beside(point.result + 1, len(samples)),
+            [sample.rps for sample in samples],
+            [f"{of.studies[point.result].result.path.name}: {one.rps:,.0f}" for one in samples],
+            color=PALETTE[0],
+            marker="o",
+            alpha=0.6,
+        )
+    medians = [point.cell.known("rps_median") for point in series.points]
+    canvas.axes.plot([point.result + 1 for point in series.points], medians, color=PALETTE[1])
+    for at in of.breaks:
+        canvas.axes.axvline(at + 0.5, color=INK, linewidth=0.8, linestyle=":")
+    canvas.axes.set_xlim(0.5, len(of.studies) + 0.5)
+    canvas.axes.xaxis.get_major_locator().set_params(integer=True)
+    canvas.axes.set_ylim(bottom=0)
+    canvas.axes.yaxis.set_major_formatter(lambda value, _: tick(value))
+    caption = f"{series.place}. Dots: samples; line: medians."
+    if of.breaks:
+        caption += " Dotted lines: host, build or client changed; not comparable across."
+    sizes = sorted({len(point.cell.valid) for point in series.points})
+    each = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
+    return finish(canvas, name, caption, f"n = {each} samples of {count(len(medians), 'result')}")

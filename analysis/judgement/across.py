@@ -1,0 +1,94 @@
+"""Two results beside each other: the cells that have the same settings, with a verdict for each.
+
+The two were measured at different times, so no run of one is a neighbour of a run of the other: the
+sides are independent, and the interval is Welch's over the boots of each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from analysis.cells import matching, pairing
+from analysis.cells.aggregate import Cell
+from analysis.cells.matching import Matching
+from analysis.cells.pairing import Change, Number, Pair
+from analysis.inputs.load import Result
+from analysis.judgement import gates, judged, refusals
+from analysis.judgement.calibration import Calibration
+from analysis.judgement.gate import Gate
+from analysis.judgement.gates import GateOutcome
+from analysis.judgement.judged import Judged
+from analysis.judgement.refusals import Refused
+from analysis.judgement.study import Study
+from analysis.statistics.effect import Ratio, ratio_of_means
+
+SIDES = ("base", "new")
+
+
+@dataclass(frozen=True)
+class Across:
+    """A new result against a base; the rest is worked out when first asked for."""
+
+    base: Study
+    new: Study
+    asked: Gate | None = None  # by the new result's experiment or the command
+    calibration: Calibration | None = None  # of an A/A run of the new result's host
+
+    @property
+    def result(self) -> Result:
+        """The one that is judged."""
+        return self.new.result
+
+    @cached_property
+    def matching(self) -> Matching:
+        """Which cells of both have the same settings."""
+        return matching.match([self.base.found, self.new.found])
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Every place at which both have a cell."""
+        return [
+            _pair(row.place, *row.cells) for row in self.matching.rows if all(row.cells)
+        ]
+
+    @cached_property
+    def refused(self) -> list[Refused]:
+        """Why the two do not compare; empty where they do."""
+        return refusals.between(self.base.result, self.new.result)
+
+    @cached_property
+    def judged(self) -> list[Judged]:
+        """Requests/s and CPU per request of each pair, all judged together."""
+        return judged.of_pairs(self.pairs)
+
+    @cached_property
+    def gate(self) -> GateOutcome:
+        """What the gate says; the usual one, for information, where nobody asked for one."""
+        return gates.judge(self, self.asked)
+
+
+def _pair(place: str, base: Cell, new: Cell) -> Pair:
+    column, why = pairing.cpu_meaning(base, new)
+    return Pair(
+        place=place,
+        base_name=SIDES[0],
+        name=SIDES[1],
+        base=base,
+        new=new,
+        rps=welch(base, new, "rps_median", lambda sample: sample.rps),
+        cpu=welch(base, new, column, lambda sample: sample.find("server", column)[0]),
+        cpu_column=column,
+        cpu_why=why,
+    )
+
+
+def welch(base: Cell, new: Cell, column: str, of: Number) -> Change:
+    """By how much a column differs that is the median of a number of the samples: of independent
+    sides, though runs of both have the same numbers."""
+    medians = pairing.ratio_of(base, new, column)
+    sides = (new.by_block(of), base.by_block(of))
+    if medians.number is None:
+        return Change(medians, Ratio(None, None, None, *map(len, sides), medians.reason), sides)
+    new_numbers, base_numbers = (list(side.values()) for side in sides)
+    return Change(medians, ratio_of_means(new_numbers, base_numbers), sides)

@@ -1,0 +1,111 @@
+"""Many results in the order of time: each place's rate, against the result before and the first.
+
+Where machine, kernel, governor or client changed, a line is drawn: no ratio is taken across it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Sequence
+
+from analysis.cells import matching
+from analysis.cells.aggregate import Cell
+from analysis.cells.matching import Matching
+from analysis.inputs.load import Result
+from analysis.judgement import refusals, verdicts
+from analysis.judgement.across import welch
+from analysis.judgement.study import Study
+from analysis.judgement.verdicts import Verdict
+
+
+@dataclass(frozen=True)
+class Point:
+    """One result at one place."""
+
+    result: int  # its place among the results
+    cell: Cell
+    against_last: Verdict | str  # or why there is none
+    against_first: Verdict | str
+
+
+@dataclass(frozen=True)
+class Series:
+    """One place in all results that have it with a valid sample."""
+
+    place: str
+    points: list[Point]
+
+
+@dataclass(frozen=True)
+class History:
+    """Results in the order of their first samples."""
+
+    studies: list[Study]
+
+    @cached_property
+    def matching(self) -> Matching:
+        """Which cells of all have the same settings."""
+        return matching.match([study.found for study in self.studies])
+
+    @cached_property
+    def breaks(self) -> dict[int, str]:
+        """What changed before a result, by its place: it is not comparable with those before."""
+        results = [study.result for study in self.studies]
+        found = ((at, _unlike(results[at - 1], results[at])) for at in range(1, len(results)))
+        return {at: what for at, what in found if what}
+
+    @cached_property
+    def series(self) -> list[Series]:
+        """All places; all their ratios are judged together."""
+        rows = [(row.place, _measured(row.cells)) for row in self.matching.rows]
+        rows = [(place, cells) for place, cells in rows if cells]
+        pairs = [pair for _, cells in rows for pair in self._pairs(cells)]
+        apart = {_key(pair): pair for pair in pairs if not isinstance(pair, str)}
+        ratios = [
+            welch(base, new, "rps_median", lambda sample: sample.rps).ratio
+            for base, new in apart.values()
+        ]
+        judged = dict(zip(apart, verdicts.judge(ratios, True)))
+        words = iter([pair if isinstance(pair, str) else judged[_key(pair)] for pair in pairs])
+        return [
+            Series(place, [Point(at, cell, next(words), next(words)) for at, cell in cells])
+            for place, cells in rows
+        ]
+
+    def _pairs(self, cells: Sequence[tuple[int, Cell]]) -> list[tuple[Cell, Cell] | str]:
+        """(base, new) against the one before and against the first, of each cell in turn; or why
+        there is none."""
+        pairs: list[tuple[Cell, Cell] | str] = ["the first one", "the first one"]
+        for (before, last), (at, cell) in zip(cells, cells[1:]):
+            for since, base in ((before, last), cells[0]):
+                why = self._changed(since, at)
+                pairs.append(f"not comparable: {why}" if why else (base, cell))
+        return pairs
+
+    def _changed(self, since: int, at: int) -> str | None:
+        """What changed between two results, at the latest."""
+        return next((self.breaks[one] for one in range(at, since, -1) if one in self.breaks), None)
+
+
+def in_order(studies: Sequence[Study]) -> History:
+    """Sorted by when they were measured, then by name; those that do not say come first."""
+    return History(sorted(studies, key=lambda study: _when(study.result)))
+
+
+def _when(result: Result) -> tuple[str, str]:
+    return (result.measured or ("", ""))[0], result.path.resolve().name
+
+
+def _key(pair: tuple[Cell, Cell]) -> tuple[int, int]:
+    """Of the second result the one before is the first, too: one ratio, judged once."""
+    return id(pair[0]), id(pair[1])
+
+
+def _measured(cells: Sequence[Cell | None]) -> list[tuple[int, Cell]]:
+    return [(at, cell) for at, cell in enumerate(cells) if cell is not None and cell.valid]
+
+
+def _unlike(before: Result, after: Result) -> str:
+    """What is not the same; empty where all is."""
+    return ", ".join(dict.fromkeys(one.what for one in refusals.between(before, after)))
