@@ -333,6 +333,19 @@ def report_follows(bench):
     check_hashes(results_path(made))
 
 
+@case("a run whose variants fail the gate that it states ends with 1, and has its report")
+def gate_fails(bench):
+    """A megabyte in place of 64 bytes is served less often, on every host."""
+    folder = bench.experiment(factors=ONE_CELL, runs=2, gate={"kind": "point", "rps": 0.98},
+                              variants={"base": {}, "big": {"set": {"response_bytes": "1MiB"}}})
+    outcome = bench.weir(*bench.arguments(folder)[:-1], env={**os.environ, "WEIR_ROOT": ROOT})
+    if "packages are missing" in outcome.stderr:
+        raise Skip(outcome.stderr.strip())
+    assert outcome.returncode == 1 and "NO REPORT" not in outcome.stderr, (outcome.returncode, outcome.stderr)
+    assert os.path.exists(os.path.join(results_path(outcome), "report.html"))
+    check_hashes(results_path(outcome))
+
+
 @case("without --output results go to the repository")
 def default_output(bench):
     """Without --output, results go to results/ in the repository that WEIR_ROOT names."""
