@@ -164,6 +164,7 @@ def _distribution(study: Study, width: Width, factor: str | None, level: Any) ->
     for one in axes:
         _time_axis(one)
     above.set_yscale("log")
+    above.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.10g}"))
     above.set_xlabel("service time")
     above.set_ylabel("share slower")
     caption = (

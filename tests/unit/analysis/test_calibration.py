@@ -192,7 +192,7 @@ class File(unittest.TestCase):
             (cell(place=1), "`cells[0].place` is missing"),
             (cell(rps=7), "`cells[0].rps` is not an object"),
             (rps(spread=0), "`cells[0].rps.spread` is not a number above 0"),
-            (rps(spread=10**400), "`cells[0].rps.spread` is not a number above 0, at most 10"),
+            (rps(spread=11), "`cells[0].rps.spread` is not a number above 0, at most 10"),
             (rps(blocks=1), "`cells[0].rps.blocks` is not a whole number from 2"),
             (rps(blocks=True), "`cells[0].rps.blocks` is not a whole number"),
             (rps(cv=-1), "`cells[0].rps.cv` is not a number from 0"),

@@ -41,10 +41,14 @@ XYZ_OF_RGB = np.array(
     ((0.4124, 0.3576, 0.1805), (0.2126, 0.7152, 0.0722), (0.0193, 0.1192, 0.9505))
 )
 # Texts that each figure's axes must carry, by the beginning of its name.
+ALL_VALID = "n = 3 samples a cell; 36 of 36 valid"
 UNITS = {
     "rps-by": ("requests/s", "pipeline depth (requests)"),
     "ratios": ("requests/s", " x"),
-    "latency": ("µs", "percentile"),
+    "latency-depth": (" ms", "percentile"),
+    "latency-shares": (" ms", "share slower"),
+    "latency-response": (" ms", "time, p50 and p99"),
+    "residuals": ("requests/s", "residual, %"),
     "responses": ("responses in one write", "pipeline depth (requests)"),
     "load": ("requests/s", "µs", "pipeline depth (requests)"),
     "cpu": ("server CPU per request (µs)",),
@@ -89,7 +93,8 @@ class Figures(unittest.TestCase):
     def test_n(self):
         """every figure says how many samples stand behind it"""
         for one in self.drawings:
-            self.assertIn("n = 3 samples a cell; 36 of 36 valid", _words(one), one.name)
+            wanted = "n = 36 samples" if one.name == "residuals" else ALL_VALID
+            self.assertIn(wanted, _words(one), one.name)
 
     def test_every_sample(self):
         """every valid sample is among the dots of each figure of samples"""

@@ -202,8 +202,7 @@ class Whole(unittest.TestCase):
         self.assertEqual(self.html.count('role="img"'), len(FIGURES))
         figures = "".join(re.findall(r"<figure>.*?</figure>", self.html, re.S))
         self.assertEqual(re.findall(r"#[0-9a-f]{6}\b", figures), [])
-        points = re.findall(r'<script type="application/json">(.*?)</script>', figures, re.S)
-        self.assertGreater(sum(len(json.loads(one)) for one in points), 36)
+        self.assertGreater(figures.count("<title>"), 36)
 
     def test_no_nan(self):
         """no output holds a number that is none"""
@@ -219,7 +218,7 @@ class Whole(unittest.TestCase):
         for name in FIGURES:
             ElementTree.fromstring(self.after[f"figures/{name}.svg"])
             svg = self.after[f"figures/{name}.svg"]
-            self.assertIn(b"n = 3 samples a cell; 36 of 36 valid", svg)
+            self.assertRegex(svg, b"n = (3 samples a cell; 36 of 36 valid|36 samples, )")
             self.assertTrue(self.after[f"figures/{name}.png"].startswith(b"\x89PNG"))
 
     def test_captions(self):
@@ -470,5 +469,5 @@ class Poor(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(
             {file.stem for file in (self.path / "figures").glob("*.svg")},
-            {"latency", "execution-order"},
+            {"latency", "latency-shares", "latency-response", "execution-order"},
         )

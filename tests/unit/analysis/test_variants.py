@@ -73,7 +73,7 @@ class Known(unittest.TestCase):
         drawn = catalogue.draw_all(self.study, ["single"])
         drawings = {drawing.name: drawing for drawing in drawn}
         wanted = {f"latency-scenario-{name}" for name in SCENARIOS}
-        self.assertEqual(set(drawings), wanted | {"ratios-variant", "execution-order"})
+        self.assertEqual(set(drawings), wanted | {"latency-shares", "latency-response", "ratios-variant", "execution-order"})
         svg = drawings["latency-scenario-echo-256"].svg.decode()
         self.assertTrue(set(style.PALETTE[:2]) <= set(re.findall("#[0-9a-f]{6}", svg)))
 
