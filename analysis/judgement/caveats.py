@@ -204,7 +204,7 @@ def _client(valid: list[Sample]) -> list[Caveat]:
     ]
     if not names:
         return []
-    where = ", ".join(dict.fromkeys(sorted(names)))
+    where = _some(list(dict.fromkeys(sorted(names))))
     return [
         Caveat(
             "saturated client",
@@ -285,7 +285,7 @@ def _mixed(cells: list[Cell]) -> list[Caveat]:
         Caveat(
             "mixed settings",
             (
-                f"samples of {', '.join(twice)} did not all run with the same effective settings; "
+                f"samples of {_some(twice)} did not all run with the same effective settings; "
                 "they are separate rows and enter no ratio"
             ),
         )

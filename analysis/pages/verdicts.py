@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import Counter
 
 from analysis.cells.pairing import Pair
-from analysis.cells.words import count, times
+from analysis.cells.words import times
 from analysis.judgement import gate as gates_asked
-from analysis.judgement import gates
+from analysis.judgement import gates, judged
 from analysis.judgement.calibration import Floor
 from analysis.judgement.gates import GateOutcome, Half, Row
-from analysis.judgement.judged import Judged
+from analysis.judgement.judged import CPU, Judged
 from analysis.judgement.study import Study
 from analysis.judgement.verdicts import (
     ALPHA,
@@ -68,18 +68,17 @@ def blocks(study: Study) -> list[Block]:
 def _lines(study: Study) -> list[str]:
     """How many were judged, what the words mean, how often each fell."""
     rows = study.judged
-    numbers = dict.fromkeys(row.measure for row in rows)
     with_interval = sum(row.ratio.low is not None for row in rows)
     fallen = Counter(row.verdict.word for row in rows)
     lines = [
         (
-            f"Judged together: {count(len(rows), 'ratio')} ({' and '.join(numbers)}), of which"
-            f" {with_interval} have an interval; a block is one run, with a server's boot a side."
+            f"Judged together: {judged.family(rows)}, of which {with_interval} have an interval; a"
+            " block is one run, with a server's boot a side."
         ),
         MEANING,
         f"Here: {', '.join(f'{fallen[word]} {word}' for word in WORDS if fallen[word])}.",
     ]
-    if len(numbers) > 1:
+    if any(row.measure == CPU for row in rows):
         lines.append("Of CPU per request less is better.")
     return lines
 
