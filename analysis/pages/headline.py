@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from analysis.pages import comparison
+from analysis.pages import gate
 from analysis.cells.aggregate import Aggregate, Comparison
 from analysis.cells.words import capital, context_of, count, describe, interval_of, percent, times
 from analysis.inputs.load import Result
@@ -31,8 +31,7 @@ def headline(study: Study) -> list[str]:
     if "bare" in by_factor:
         texts = [_share(by_factor["bare"])]
     elif "variant" in by_factor:
-        rows = comparison.verdict(study)
-        texts = [_of_factor(by_factor["variant"], found.factors["variant"]), "; ".join(rows)]
+        texts = [_of_factor(by_factor["variant"], found.factors["variant"]), gate.sentence(study)]
     else:
         texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]
     if not texts:

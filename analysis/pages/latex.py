@@ -129,7 +129,7 @@ def _tabular(about: str, table: Table) -> bytes:
     notes: list[str] = []
     rows = [[_noted(text, notes) for text in row] for row in table.rows]
     width = len(table.titles)
-    kinds = "l" * table.left + "r" * (width - table.left)
+    kinds = "".join("l" if is_words else "r" for is_words in table.wordy)
     under = [
         rf"\multicolumn{{{width}}}{{l}}{{\footnotesize $^{{{place}}}$ {escaped(note)}}} \\"
         for place, note in enumerate(notes, start=1)

@@ -81,7 +81,8 @@ def _basis(of: History) -> Block:
 def _block(of: History, series: Series) -> Block:
     titles = ["result", "commit", "n", "median", "min", "max", "against the one before"]
     titles += ["95 % interval", "verdict", "against the first", "95 % interval", "verdict"]
-    return Block(series.place, [], Table(titles, [_row(of, one) for one in series.points], 2))
+    rows = [_row(of, one) for one in series.points]
+    return Block(series.place, [], Table(titles, rows, 2, frozenset({"verdict"})))
 
 
 def _row(of: History, point: Point) -> list[str]:
