@@ -114,6 +114,8 @@ def sentence(comparison: Comparison) -> str:
     level = capital(describe(comparison.factor, comparison.level))
     base, where = describe(comparison.factor, comparison.base), context_of(comparison)
     where = f" {where}" if where else ""
+    if ratio.ratio is None:
+        return f"{level} against {base}{where}: n/a ({ratio.reason})."
     if ratio.low is None:
         return f"{level} measured {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
     if not ratio.excludes_one:

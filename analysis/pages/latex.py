@@ -108,17 +108,15 @@ def _numbers(row: Judged) -> list[str]:
     why = f"n/a ({ratio.reason})"
     interval = why if ratio.low is None else f"{_end(ratio.low)} to {_end(ratio.high)}"
     shown_p = why if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
-    return [_end(ratio.ratio), interval, shown_p, _boots(ratio)]
+    return [why if ratio.ratio is None else _end(ratio.ratio), interval, shown_p, _boots(ratio)]
 
 
 def _boots(ratio: Ratio) -> str:
     return f"{ratio.n_new} + {ratio.n_base}"
 
 
-def _end(ratio: float | None) -> str:
+def _end(ratio: float) -> str:
     """Three decimals below 10, for a margin is small; beyond what is ever seen, only that it is."""
-    if ratio is None:
-        return "n/a"
     if ratio > RATIO_MAX or ratio < 1 / RATIO_MAX:
         return f"> {RATIO_MAX:,}" if ratio > 1 else f"< {1 / RATIO_MAX:g}"
     return f"{ratio:.3f}" if ratio < 10 else f"{ratio:.1f}"
