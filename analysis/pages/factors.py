@@ -22,6 +22,7 @@ from analysis.statistics.model import ERROR, Effect, Term
 
 # Rows of the table of interactions beyond this are left out, those of small shares first.
 ROWS_MAX = 40
+NOTE = frozenset({"note"})
 # The three meanings of CPU time per request.
 CPU = {
     pairing.OS_CPU: "OS CPU time per request",
@@ -77,7 +78,7 @@ def _shares(modelled: Grid) -> Table:
                 _note(term),
             ]
         )
-    return Table(["term", "share", "df", "p", "note"], rows)
+    return Table(["term", "share", "df", "p", "note"], rows, words=NOTE)
 
 
 def _note(term: Term) -> str:
@@ -105,7 +106,7 @@ def _effects(modelled: Grid) -> Table:
             note = f"misleads alone: depends on {' and '.join(others)}" if others else ""
             effect = modelled.effect(factor, level)
             rows.append([*_names(modelled, factor, level), *_numbers(effect), note])
-    return Table(["level", "against", "ratio", "95 % CI", "note"], rows, left=2)
+    return Table(["level", "against", "ratio", "95 % CI", "note"], rows, left=2, words=NOTE)
 
 
 def _names(modelled: Grid, factor: str, level: Any) -> list[str]:

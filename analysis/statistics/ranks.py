@@ -17,6 +17,7 @@ from typing import Callable, Hashable, Mapping, Sequence
 import numpy as np
 from scipy import stats
 
+SIGNED_RANK, MANN_WHITNEY = "Wilcoxon signed rank", "Mann-Whitney U"
 # Google Benchmark's compare.py asks for as many; far below, even sides that do not overlap at all
 # have a p value that a correction for a few cells takes above 0.05.
 REPETITIONS_MIN = 9
@@ -28,7 +29,7 @@ EXACT_MAX = 50
 class RankTest:
     """A two-sided test; `p` and `statistic` are None for `reason`."""
 
-    name: str  # "Mann-Whitney U" or "Wilcoxon signed rank"
+    name: str  # SIGNED_RANK or MANN_WHITNEY
     p: float | None
     statistic: float | None
     n_new: int
@@ -58,7 +59,7 @@ def mann_whitney(new: Sequence[float], base: Sequence[float]) -> RankTest:
         return stats.mannwhitneyu(new, base, alternative="two-sided", method=method)
 
     same = len({*new, *base}) < 2
-    return _test("Mann-Whitney U", test, sizes, exact, "all values are the same" if same else None)
+    return _test(MANN_WHITNEY, test, sizes, exact, "all values are the same" if same else None)
 
 
 def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
@@ -66,7 +67,7 @@ def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
     difference left out; exact where no differences tie. The statistic is the smaller rank sum."""
     sizes = (len(new), len(base))
     if not all(value > 0 for value in (*new, *base)):
-        return _test("Wilcoxon signed rank", None, sizes, False, "a value is not above 0")
+        return _test(SIGNED_RANK, None, sizes, False, "a value is not above 0")
     differences = np.log(new) - np.log(base)
     moved = differences[differences != 0]
     tied = len(np.unique(np.abs(moved))) < len(moved)
@@ -78,7 +79,7 @@ def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
             return stats.wilcoxon(moved, method="exact" if exact else "approx")
 
     same = "no pair differs" if not len(moved) else None
-    return _test("Wilcoxon signed rank", test, sizes, exact, same)
+    return _test(SIGNED_RANK, test, sizes, exact, same)
 
 
 def _test(
