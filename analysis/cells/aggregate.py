@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator
 
-import pandas as pd
+import numpy as np
 
 from analysis.inputs import histogram
 from analysis.inputs.histogram import Histogram
@@ -158,14 +159,12 @@ def _place(cell: Cell, factors: dict[str, list[Any]]) -> tuple[Any, ...]:
     return (*places, cell.variant)
 
 
-def _table(cells: list[Cell]) -> pd.DataFrame:
-    """One row a valid sample: the place of its cell, and its numbers, NaN where it knows none."""
-    rows = [
-        (place, sample.rps, *(sample.find(*source)[0] for source in SOURCES.values()))
-        for place, cell in enumerate(cells)
-        for sample in cell.valid
-    ]
-    return pd.DataFrame(rows, columns=["cell", "rps", *SOURCES]).astype(float)
+def _table(samples: list[Sample]) -> dict[str, np.ndarray]:
+    """Each number of SOURCES in these samples, NaN where one does not know it."""
+    return {
+        name: np.array([sample.find(*source)[0] for sample in samples], dtype=float)
+        for name, source in SOURCES.items()
+    }
 
 
 def _fill(cells: list[Cell]) -> None:
@@ -173,24 +172,28 @@ def _fill(cells: list[Cell]) -> None:
     for cell in cells:
         cell.values = {column.name: Value(None, "no valid sample") for column in COLUMNS}
         cell.values |= _counts(cell)
-    for place, samples in _table(cells).groupby("cell"):
-        cell = cells[int(place)]
-        cell.values |= _rates(samples["rps"]) | _latencies(cell) | _own_percentiles(cell)
-        medians = samples[list(MEDIANS)].median(skipna=False)
-        greatest = samples[list(GREATEST)].max(skipna=False)
-        least = samples[list(LEAST)].min(skipna=False)
-        for name, number in (*medians.items(), *greatest.items(), *least.items()):
-            cell.values[name] = Value(number) if pd.notna(number) else _unknown(cell, name)
+        samples = cell.valid
+        if not samples:
+            continue
+        cell.values |= _rates([sample.rps for sample in samples])
+        cell.values |= _latencies(cell) | _own_percentiles(samples)
+        table = _table(samples)
+        for names, of in ((MEDIANS, np.median), (GREATEST, np.max), (LEAST, np.min)):
+            for name in names:
+                number = float(of(table[name]))  # NaN where one is
+                known = not math.isnan(number)
+                cell.values[name] = Value(number) if known else _unknown(cell, name)
 
 
-def _rates(rps: pd.Series) -> dict[str, Value]:
+def _rates(rps: list[float]) -> dict[str, Value]:
     spread = coefficient_of_variation(rps)
+    median, least, most = float(np.median(rps)), min(rps), max(rps)
     return {
-        "rps_median": Value(rps.median()),
-        "rps_min": Value(rps.min()),
-        "rps_max": Value(rps.max()),
+        "rps_median": Value(median),
+        "rps_min": Value(least),
+        "rps_max": Value(most),
         "rps_cv": Value(spread, None if spread is not None else "one sample only"),
-        "rps_spread": Value((rps.max() - rps.min()) / rps.median()),
+        "rps_spread": Value((most - least) / median),
     }
 
 
@@ -221,13 +224,13 @@ def percentile_us(sample: Sample, key: str) -> float:
     return sample.service.percentile_ns(PERCENTILES[key]) / 1000
 
 
-def _own_percentiles(cell: Cell) -> dict[str, Value]:
+def _own_percentiles(samples: list[Sample]) -> dict[str, Value]:
     """The samples' own percentiles, told by median, least and greatest; never averaged."""
     values = {}
     for key in ("p50", "p99", "p999"):
-        own = pd.Series([percentile_us(sample, key) for sample in cell.valid])
-        for of, number in (("median", own.median()), ("min", own.min()), ("max", own.max())):
-            values[f"sample_{key}_us_{of}"] = Value(number)
+        own = [percentile_us(sample, key) for sample in samples]
+        for of, number in (("median", np.median(own)), ("min", min(own)), ("max", max(own))):
+            values[f"sample_{key}_us_{of}"] = Value(float(number))
     return values
 
 
