@@ -25,7 +25,7 @@ from analysis.pages import render
 from analysis.pages import sections
 from analysis.pages import terminal
 from analysis.pages.headline import headline
-from analysis.inputs.load import Refusal, Result, load_result
+from analysis.inputs.load import OWN_OUTPUTS, Refusal, Result, load_result
 
 EXIT_REFUSED = 4
 
@@ -55,15 +55,18 @@ def outputs(of: Study, wide: bool = False) -> dict[str, bytes]:
 
 
 def write(result: Result, made: dict[str, bytes]) -> None:
-    """Writes all files, with the manifest that lists them, or none. Raises OSError."""
-    contents = dict(made)
+    """Writes all files, with the manifest that lists them, or none; then removes what an earlier
+    report wrote and this one does not, as figures/wide. Raises OSError."""
+    contents, gone = dict(made), []
     if result.manifest is not None:
-        manifest = files.manifest_with(result.manifest, made)
+        gone = files.left_behind(result.manifest, made, OWN_OUTPUTS)
+        manifest = files.manifest_with(result.manifest, made, gone)
         contents[files.MANIFEST] = manifest
         if result.sealed:
             digest = hashlib.sha256(manifest).hexdigest()
             contents[files.SEAL] = files.seal_of(digest).encode()
     publish.publish(result.path, contents)
+    files.remove(result.path, gone)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -62,8 +62,8 @@ def _forest(study: Study, width: Width, factor: str, rows: list[Row]) -> Drawing
 def _caption(base: str, factor: str, judged: int, ends: list[float]) -> str:
     caption = (
         f"{capital(factor)} against {base}. Large: ratio of geometric means; bar: its 95 %"
-        " interval; small: the ratio of each run, or of each sample to the base's mean where the sides share"
-        f" fewer than {BLOCKS_MIN} runs. Verdicts after Holm's correction for the {judged}"
+        " interval; small: the ratio of each run, or of each sample to the base's mean where the"
+        f" sides share fewer than {BLOCKS_MIN} runs. Verdicts after Holm's correction for the {judged}"
         " ratios of all factors. A bar that crosses 1 shows no difference."
     )
     if any(clipped(end) != end for end in ends):

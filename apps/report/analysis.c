@@ -79,7 +79,7 @@ static bool is_installed(const char *module)
 
 int analysis_missing(char *packages, size_t packages_bytes)
 {
-	static const char *const modules[] = {"numpy", "scipy", "pandas", "matplotlib", "jinja2"};
+	static const char *const modules[] = {"numpy", "scipy", "matplotlib", "jinja2"};
 	size_t used = 0;
 	int missing = 0;
 

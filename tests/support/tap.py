@@ -20,7 +20,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE_MAX = 400  # an assertion may quote a whole page
-OPTIONAL = ("numpy", "scipy", "pandas", "matplotlib", "jinja2")
+OPTIONAL = ("numpy", "scipy", "matplotlib", "jinja2")
 
 
 def main(argv: list[str]) -> int:
