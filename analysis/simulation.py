@@ -19,15 +19,16 @@ import numpy as np
 
 from analysis.figures import power
 from analysis.figures.power import Seen
+from analysis.judgement.gate import RPS_LEAST
+from analysis.judgement.gates import DECIMALS
 from analysis.judgement.verdicts import ALPHA, MARGIN, within
 from analysis.statistics import bootstrap, planted, student
-from analysis.statistics.effect import CONFIDENCE
+from analysis.statistics.bootstrap import SEED
 from analysis.statistics.holm import holm
 from analysis.statistics.planted import Boots
 from analysis.statistics.power import half_width, least_detectable, runs_needed
 
 EXIT_REFUSED = 4
-SEED = 20261201
 REPETITIONS = 1000
 # What is cheap to simulate and seldom happens is repeated so many times as often.
 OFTEN = 10
@@ -36,8 +37,7 @@ CVS = (0.01, 0.025, 0.05)
 BLOCKS = (3, 5, 7, 9, 15)
 FAMILIES = (4, 8, 36)
 MARGINS = (0.01, 0.02, 0.03, 0.05)
-# The seed's gate, and the cases of it whose rates are known: noise, runs.
-RPS_LEAST = 0.98
+# The cases of the seed's gate whose rates are known: noise, runs.
 GATE_CASES = ((0.01, 5), (0.02, 5), (0.025, 3))
 GATE_SCENARIOS = 4
 GATE_LOSS = -0.03
@@ -49,17 +49,17 @@ Method = Callable[[np.ndarray, np.ndarray], Interval]
 
 def paired_t(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of the log ratio, as a report has it where blocks are shared."""
-    return student.of_blocks(new, base).interval(CONFIDENCE)
+    return student.of_blocks(new, base).interval()
 
 
 def welch_t(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of the log ratio, as a report has it where no blocks are shared."""
-    return student.of_sides(new, base).interval(CONFIDENCE)
+    return student.of_sides(new, base).interval()
 
 
 def paired_bootstrap(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of the log ratio, as it stands beside the paired t."""
-    return bootstrap.ends_of_blocks(new, base, CONFIDENCE)
+    return bootstrap.ends_of_blocks(new, base)
 
 
 def generator(*case: float) -> np.random.Generator:
@@ -101,7 +101,7 @@ def family_alarms(repetitions: int, cells: int, n: int, cv: float) -> tuple[floa
     rng = generator(n, cv, cells)
     boots = planted.quiet(rng, (repetitions, cells, n), cv, 0.0)
     estimate = student.of_blocks(boots.new, boots.base)
-    low, high = (np.exp(end) for end in estimate.interval(CONFIDENCE))
+    low, high = (np.exp(end) for end in estimate.interval())
     p, inside = estimate.p(), within(low, high, MARGIN)
     alarms = (np.any((p_of <= ALPHA) & ~inside, axis=-1) for p_of in (p, holm(p)))
     without, corrected = (float(np.mean(alarm)) for alarm in alarms)
@@ -111,7 +111,7 @@ def family_alarms(repetitions: int, cells: int, n: int, cv: float) -> tuple[floa
 def gate_fails(boots: Boots) -> np.ndarray:
     """Whether the seed's gate, a bound on the ratio of medians of requests/s, fails."""
     medians = [np.median(side, axis=-1) for side in (boots.new, boots.base)]
-    return np.exp(medians[0] - medians[1]) < RPS_LEAST
+    return np.round(np.exp(medians[0] - medians[1]), DECIMALS) < RPS_LEAST
 
 
 def gate_rates(repetitions: int, cv: float, n: int) -> tuple[float, float, float]:

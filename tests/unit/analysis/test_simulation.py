@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from analysis import simulation
+from analysis.judgement.study import study
 from analysis.judgement.verdicts import judge
 from analysis.simulation import BLOCKS, CVS, EFFECTS, FAMILIES
 from analysis.statistics import planted, power, student
-from analysis.statistics.effect import compare
+from analysis.statistics.effect import compare, spread_of_logs
+from gates_fixture import result_of
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "measurement.md"
 MANY = 4000
@@ -154,11 +156,21 @@ class Alarms(unittest.TestCase):
         self.assertAlmostEqual(one, 0.004, delta=slack(0.004, 20_000) + 0.0005)
 
 
+    def test_gate_is_judged(self):
+        """the simulated gate fails where the gate of a report does"""
+        boots = planted.quiet(np.random.default_rng(6), (60, 3), 0.03, -0.02)
+        sides = zip(np.exp(boots.base).tolist(), np.exp(boots.new).tolist())
+        result = result_of({f"s{at}": side for at, side in enumerate(sides)})
+        failed = [row.rps.word == "fail" for row in study(result).gate.rows]
+        self.assertEqual(simulation.gate_fails(boots).tolist(), failed)
+        self.assertTrue(10 < sum(failed) < 50)
+
+
 class Power(unittest.TestCase):
     def test_agrees(self):
         """simulated shares are those of the noncentral t distribution"""
         for n, cv, effect in itertools.product(BLOCKS, CVS, EFFECTS):
-            spread = math.sqrt(2 * math.log1p(cv**2))
+            spread = math.sqrt(2) * spread_of_logs(cv)
             wanted = power.power(spread, n, effect)
             rate = simulation.seen(MANY, n, cv, effect).share
             room = slack(max(wanted, 0.01) if wanted < 0.5 else min(wanted, 0.99), MANY)
