@@ -190,6 +190,30 @@ class Power(unittest.TestCase):
         rates = [simulation.seen(MANY, 7, cv, 0.03).share for cv in CVS]
         self.assertEqual(rates, sorted(rates, reverse=True))
 
+    def test_among_others(self):
+        """a change is told as often as power says where it stands alone, and less among others"""
+        cv, effect = simulation.AMONG_CV, simulation.AMONG_EFFECT
+        spread = math.sqrt(2) * spread_of_logs(cv)
+        for n in (3, 5, 9):
+            rates = [simulation.told_among(MANY, cells, n) for cells in (1, *FAMILIES)]
+            wanted = power.power(spread, n, effect)
+            self.assertAlmostEqual(rates[0], wanted, delta=slack(wanted, MANY))
+            self.assertEqual(rates, sorted(rates, reverse=True))
+            self.assertLess(rates[-1], 0.5 * rates[0])
+
+    def test_among_is_judged(self):
+        """the rate of a change among others is that of judge() on the same cells"""
+        shape = (150, 4, 5)
+        boots = planted.quiet(simulation.generator(5, 4), shape, simulation.AMONG_CV, 0.0)
+        boots.new[:, 0] += math.log1p(simulation.AMONG_EFFECT)
+        told = 0
+        for new, base in zip(np.exp(boots.new), np.exp(boots.base)):
+            pairs = zip(new, base)
+            cells = [compare(dict(enumerate(one)), dict(enumerate(other))) for one, other in pairs]
+            told += judge(cells, True)[0].word in ("better", "worse")
+        self.assertAlmostEqual(simulation.told_among(150, 4, 5), told / 150)
+        self.assertGreater(told, 20)
+
     def test_equivalent(self):
         """more blocks and a wider margin are called equivalent more often where nothing changed"""
         rates = np.array(
