@@ -20,15 +20,16 @@ import numpy as np
 from analysis.command import Parser, carry_out
 from analysis.figures import power
 from analysis.figures.power import Seen
+from analysis.judgement.gate import RPS_LEAST
+from analysis.judgement.gates import DECIMALS
 from analysis.judgement.verdicts import ALPHA, MARGIN, within
 from analysis.statistics import bootstrap, planted, student
-from analysis.statistics.effect import CONFIDENCE
+from analysis.statistics.bootstrap import SEED
 from analysis.statistics.holm import holm
 from analysis.statistics.planted import Boots
 from analysis.statistics.power import half_width, least_detectable, runs_needed
 
 NAME = "python3 -m analysis.simulation"
-SEED = 20261201
 REPETITIONS = 1000
 # What is cheap to simulate and seldom happens is repeated so many times as often.
 OFTEN = 10
@@ -36,9 +37,12 @@ EFFECTS = (0.0, 0.01, 0.02, 0.03, 0.05)
 CVS = (0.01, 0.025, 0.05)
 BLOCKS = (3, 5, 7, 9, 15)
 FAMILIES = (4, 8, 36)
+# A change of twice the noise, in one cell of a family.
+AMONG_CV, AMONG_EFFECT = 0.025, 0.05
+# The numbers of runs that people ask about.
+FEW = (3, 5, 9)
 MARGINS = (0.01, 0.02, 0.03, 0.05)
-# The seed's gate, and the cases of it whose rates are known: noise, runs.
-RPS_LEAST = 0.98
+# The cases of the seed's gate whose rates are known: noise, runs.
 GATE_CASES = ((0.01, 5), (0.02, 5), (0.025, 3))
 GATE_SCENARIOS = 4
 GATE_LOSS = -0.03
@@ -50,17 +54,17 @@ Method = Callable[[np.ndarray, np.ndarray], Interval]
 
 def paired_t(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of the log ratio, as a report has it where blocks are shared."""
-    return student.of_blocks(new, base).interval(CONFIDENCE)
+    return student.of_blocks(new, base).interval()
 
 
 def welch_t(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of the log ratio, as a report has it where no blocks are shared."""
-    return student.of_sides(new, base).interval(CONFIDENCE)
+    return student.of_sides(new, base).interval()
 
 
 def paired_bootstrap(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of the log ratio, as it stands beside the paired t."""
-    return bootstrap.ends_of_blocks(new, base, CONFIDENCE)
+    return bootstrap.ends_of_blocks(new, base)
 
 
 def generator(*case: float) -> np.random.Generator:
@@ -102,17 +106,28 @@ def family_alarms(repetitions: int, cells: int, n: int, cv: float) -> tuple[floa
     rng = generator(n, cv, cells)
     boots = planted.quiet(rng, (repetitions, cells, n), cv, 0.0)
     estimate = student.of_blocks(boots.new, boots.base)
-    low, high = (np.exp(end) for end in estimate.interval(CONFIDENCE))
+    low, high = (np.exp(end) for end in estimate.interval())
     p, inside = estimate.p(), within(low, high, MARGIN)
     alarms = (np.any((p_of <= ALPHA) & ~inside, axis=-1) for p_of in (p, holm(p)))
     without, corrected = (float(np.mean(alarm)) for alarm in alarms)
     return without, corrected
 
 
+def told_among(repetitions: int, cells: int, n: int) -> float:
+    """How often a change of AMONG_EFFECT in one cell is called better or worse, judged with others
+    that did not change."""
+    boots = planted.quiet(generator(n, cells), (repetitions, cells, n), AMONG_CV, 0.0)
+    boots.new[:, 0] += math.log1p(AMONG_EFFECT)
+    estimate = student.of_blocks(boots.new, boots.base)
+    low, high = (np.exp(end[:, 0]) for end in estimate.interval())
+    found = holm(estimate.p())[:, 0] <= ALPHA
+    return float(np.mean(found & ~within(low, high, MARGIN)))
+
+
 def gate_fails(boots: Boots) -> np.ndarray:
     """Whether the seed's gate, a bound on the ratio of medians of requests/s, fails."""
     medians = [np.median(side, axis=-1) for side in (boots.new, boots.base)]
-    return np.exp(medians[0] - medians[1]) < RPS_LEAST
+    return np.round(np.exp(medians[0] - medians[1]), DECIMALS) < RPS_LEAST
 
 
 def gate_rates(repetitions: int, cv: float, n: int) -> tuple[float, float, float]:
@@ -153,6 +168,40 @@ def power_table(repetitions: int) -> Iterator[Sequence[object]]:
         for n in BLOCKS:
             found = (seen(repetitions, n, cv, effect) for effect in EFFECTS)
             yield (_percent(cv), n, *(_percent(one.share) for one in found))
+
+
+def among_table(repetitions: int) -> Iterator[Sequence[object]]:
+    """How often a change in one cell is told among unchanged ones, a row for each number of
+    blocks."""
+    families = (1, *FAMILIES)
+    yield ("blocks", "alone", *(f"among {cells} cells" for cells in FAMILIES))
+    for n in BLOCKS:
+        yield (n, *(_percent(told_among(repetitions, cells, n)) for cells in families))
+
+
+def few_table(repetitions: int) -> Iterator[Sequence[object]]:
+    """What so many runs tell, side by side."""
+    spread, change = AMONG_CV * math.sqrt(2), _percent(AMONG_EFFECT)
+
+    def same(n: int) -> float:
+        return equivalent(quiet(repetitions, n, AMONG_CV, 0.0), AMONG_EFFECT)
+
+    rows: dict[str, Callable[[int], object]] = {
+        "degrees of freedom": lambda n: n - 1,
+        "standard errors to the interval's end": (
+            lambda n: f"{student.Estimate(0, 1, n - 1).interval()[1]:.3g}"
+        ),
+        "the interval reaches": lambda n: _percent(half_width(spread, n)),
+        "a change seen 8 of 10 times": lambda n: _percent(least_detectable(spread, n)),
+    }
+    for cells in (1, *FAMILIES[1:]):
+        where = "alone" if cells == 1 else f"among {cells} cells"
+        rows[f"a change of {change} is told, {where}"] = (
+            lambda n, cells=cells: _percent(told_among(repetitions, cells, n))
+        )
+    rows[f"no change is called equivalent, margin {change}"] = lambda n: _percent(same(n))
+    yield ("", *(f"{n} runs" for n in FEW))
+    yield from ((title, *map(of, FEW)) for title, of in rows.items())
 
 
 def reach_table(repetitions: int) -> Iterator[Sequence[object]]:
@@ -224,6 +273,10 @@ TABLES: dict[str, Callable[[int], Iterator[Sequence[object]]]] = {
     ),
     "How often at least one of unchanged cells is called better or worse": alarm_table,
     "How often the interval excludes 1": power_table,
+    f"How often a change of {100 * AMONG_EFFECT:g} % is told, at a CV of {100 * AMONG_CV:g} %": (
+        among_table
+    ),
+    f"What a few runs tell, at a CV of {100 * AMONG_CV:g} %": few_table,
     "What so many blocks can show": reach_table,
     "How many blocks it takes": needed_table,
     "How often the verdict is equivalent": equivalent_table,

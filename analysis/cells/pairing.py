@@ -7,6 +7,7 @@ compares, and as the ratio over blocks, which has an interval.
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Iterator
 
@@ -15,6 +16,7 @@ from analysis.cells import words
 from analysis.cells.aggregate import Aggregate, Cell, Sides, Value
 from analysis.inputs.load import Sample
 from analysis.statistics.effect import Ratio, compare
+from analysis.statistics.interval import DIFFER_TOO_MUCH
 
 KIB_IN_MIB = 1024
 AXIS = "variant"
@@ -126,7 +128,8 @@ def ratio_of(base: Cell, new: Cell, column: str) -> Value:
             return Value(None, f"{cell.variant}: {cell.values[column].reason}")
     if base.known(column) == 0:
         return Value(None, f"{base.variant}: it is 0")
-    return Value(float(new.known(column) / base.known(column)))
+    ratio = float(new.known(column)) / float(base.known(column))
+    return Value(ratio) if math.isfinite(ratio) else Value(None, DIFFER_TOO_MUCH)
 
 
 def cpu_meaning(base: Cell, new: Cell) -> tuple[str, str]:

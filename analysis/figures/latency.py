@@ -26,7 +26,7 @@ from analysis.figures.series import (
 )
 from analysis.figures.style import INK, PALETTE, Width
 from analysis.judgement.study import Study
-from analysis.statistics.spectrum import BEYOND_MIN
+from analysis.statistics.spectrum import BEYOND_MIN, told
 
 # Figures of levels, curves in one figure, rows of cells: what is beyond is read in tables.
 LEVELS_MAX, CURVES_MAX, ROWS_MAX = 4, 8, 24
@@ -102,7 +102,7 @@ def _spectrum(
         (f"{capital(factor)} {level}. " if factor else "")
         + "From the merged histograms of each cell's boots; bands: 95 % bounds by a bootstrap of"
         " whole boots, of which few make hardly more than their range. A curve ends where fewer"
-        " than 10 values lie beyond it."
+        f" than {BEYOND_MIN} values lie beyond it."
         + _left_out(more, "cells")
         + _left_out(unseen, "levels")
     )
@@ -112,7 +112,7 @@ def _spectrum(
 
 def _plot(canvas: Canvas, series: Series, cell: Cell) -> float:
     """Draws a cell's curve and band; returns how far it reaches as 1 / (1 - quantile)."""
-    quantiles, values_ns = cell.percentiles().curve()
+    quantiles, values_ns = cell.percentiles().curve(BEYOND_MIN)
     if not len(quantiles):
         return 1.0
     xs, ys = 1 / (1 - quantiles), values_ns / 1000
@@ -129,7 +129,7 @@ def _plot(canvas: Canvas, series: Series, cell: Cell) -> float:
 def _marks(cell: Cell) -> list[tuple[float, float]]:
     """(quantile, µs) of the percentiles that show their values, as far as the curve goes."""
     merged = cell.percentiles()
-    known = [one for one in MARKED if merged.n * (1 - one) >= BEYOND_MIN]
+    known = [one for one in MARKED if told(merged.n, one)]
     return [(one, merged.percentile_ns(one) / 1000) for one in known]
 
 
@@ -156,7 +156,7 @@ def _distribution(study: Study, width: Width, factor: str | None, level: Any) ->
     _, above = axes = panels(canvas, 2, across=1 if width == "single" else 2)
     curves, more = _curves(study, factor, level)
     for series, cell in curves:
-        quantiles, values_ns = cell.percentiles().curve()
+        quantiles, values_ns = cell.percentiles().curve(BEYOND_MIN)
         look = series.line | {"drawstyle": "steps-post"}
         canvas.axes.plot(values_ns / 1000, quantiles, label=series.label, **look)
         above.plot(values_ns / 1000, 1 - quantiles, **look)

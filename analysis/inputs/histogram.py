@@ -40,11 +40,11 @@ class Histogram:
         rank = max(1, math.ceil(round(quantile * n, 6)))
         return float(self.values_ns[below.searchsorted(rank)])
 
-    def curve(self, rest_min: int = 10) -> tuple[np.ndarray, np.ndarray]:
-        """(quantiles, values in ns), one point a value, as far as at least `rest_min` values lie
+    def curve(self, beyond_min: int) -> tuple[np.ndarray, np.ndarray]:
+        """(quantiles, values in ns), one point a value, as far as at least `beyond_min` values lie
         beyond."""
         below = np.cumsum(self.counts)
-        keep = below <= self.n - rest_min
+        keep = below <= self.n - beyond_min
         return below[keep] / max(self.n, 1), self.values_ns[keep]
 
 

@@ -17,7 +17,7 @@ from analysis.judgement.calibration import (
     Noise,
     host_of,
 )
-from analysis.statistics.effect import CONFIDENCE
+from analysis.statistics.interval import CONFIDENCE
 from analysis.statistics.power import POWER
 
 NAME = "calibration.json"

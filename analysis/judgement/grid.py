@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Callable
 
 import numpy as np
@@ -10,7 +11,9 @@ from scipy import stats
 
 from analysis.cells.aggregate import Aggregate, Cell
 from analysis.inputs.load import Sample
-from analysis.statistics.model import Effect, Model, fit
+from analysis.judgement.verdicts import ALPHA
+from analysis.statistics.holm import holm
+from analysis.statistics.model import RUN, Effect, Model, Term, fit
 
 
 @dataclass(frozen=True)
@@ -33,16 +36,34 @@ class Grid:
         own = (factor, self._place(factor, level), 0)
         return self.model.interaction(own, (other, self._place(other, at), 0))
 
-    def noises(self, factor: str) -> tuple[float, dict[int, float]]:
+    @cached_property
+    def p_adjusted(self) -> dict[tuple[str, ...], float]:
+        """Names of each term that is judged to its p value after Holm's correction for all of them:
+        factors, pairs, and more factors at once. Empty where no error is left to judge by; runs are
+        blocks and no hypothesis."""
+        judged = [
+            term for term in self.model.terms if term.names != RUN and term.p is not None
+        ]
+        corrected = holm([term.p for term in judged]).tolist()
+        return {term.names: p for term, p in zip(judged, corrected)}
+
+    def is_told(self, term: Term | None) -> bool:
+        """Whether a term explains more than noise does."""
+        return term is not None and self.p_adjusted.get(term.names, 1.0) <= ALPHA
+
+    def noises(self, factor: str) -> tuple[float | None, dict[int, float]]:
         """(p, level's place to the standard deviation of what the model leaves there): p of the
-        hypothesis that all levels are alike in it, by Brown and Forsythe (1974)."""
+        hypothesis that all levels are alike in it, by Brown and Forsythe (1974); None where a level
+        has fewer than three samples, or nothing is left that could differ."""
         levels = self.factors[factor]
         places = np.array([levels.index(cell.settings[factor]) for _, cell in self.samples])
         left = [self.model.residuals[places == place] for place in range(len(levels))]
         spreads = {place: float(np.sqrt(np.mean(one**2))) for place, one in enumerate(left)}
-        if min(map(len, left)) < 3 or min(spreads.values()) <= 0:
-            return 1.0, spreads
-        return float(stats.levene(*left, center="median").pvalue), spreads
+        if min(map(len, left)) < 3 or self.model.error is None:
+            return None, spreads
+        with np.errstate(divide="ignore", invalid="ignore"):  # of levels without any spread
+            p = float(stats.levene(*left, center="median").pvalue)
+        return None if np.isnan(p) else p, spreads
 
     def _place(self, factor: str, level: Any) -> int:
         return self.factors[factor].index(level)

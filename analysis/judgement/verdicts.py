@@ -41,16 +41,17 @@ class Verdict:
     judged: int  # cells that were judged together: those whose ratio has an interval
 
 
-def judge(
-    ratios: Sequence[Ratio], higher_is_better: bool, margin: float = MARGIN, alpha: float = ALPHA
-) -> list[Verdict]:
-    """Of all ratios that are judged together, in their order."""
+def judge(ratios: Sequence[Ratio], higher_is_better: bool | Sequence[bool]) -> list[Verdict]:
+    """Of all ratios that are judged together, in their order; whether more is better is one for
+    all, or one for each. Raises ValueError if there are not as many."""
+    if isinstance(higher_is_better, bool):
+        higher_is_better = [higher_is_better] * len(ratios)
     known = [ratio.p for ratio in ratios if ratio.p is not None]
     corrected = iter(holm(known).tolist())
     verdicts = []
-    for ratio in ratios:
+    for ratio, more in zip(ratios, higher_is_better, strict=True):
         p = None if ratio.p is None else next(corrected)
-        word, why = _word(ratio, p, higher_is_better, margin, alpha)
+        word, why = _word(ratio, p, more)
         verdicts.append(Verdict(word, why, ratio, p, len(known)))
     return verdicts
 
@@ -60,14 +61,12 @@ def within(low: Any, high: Any, margin: float) -> Any:
     return (low >= 1 / (1 + margin)) & (high <= 1 + margin)
 
 
-def _word(
-    ratio: Ratio, p: float | None, higher_is_better: bool, margin: float, alpha: float
-) -> tuple[str, str]:
+def _word(ratio: Ratio, p: float | None, higher_is_better: bool) -> tuple[str, str]:
     if ratio.ratio is None or ratio.low is None or ratio.high is None or p is None:
         return INCONCLUSIVE, f"no interval: {ratio.reason}"
-    if within(ratio.low, ratio.high, margin):
-        return EQUIVALENT, f"the interval lies within {margin:.1%} of 1"
-    if p <= alpha and ratio.excludes_one:
+    if within(ratio.low, ratio.high, MARGIN):
+        return EQUIVALENT, f"the interval lies within {MARGIN:.1%} of 1"
+    if p <= ALPHA and ratio.excludes_one:
         word = BETTER if (ratio.ratio > 1) == higher_is_better else WORSE
         return word, f"the interval excludes 1 ({_p(p)} after correction)"
     if ratio.excludes_one:

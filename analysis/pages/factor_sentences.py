@@ -9,16 +9,17 @@ from typing import Any
 from analysis.cells.labels import short
 from analysis.cells.words import capital, describe, level_of
 from analysis.judgement.grid import Grid
-from analysis.statistics.holm import holm
 from analysis.statistics.model import ERROR, HIGHER, Effect, RUN, Term
 
-P_MAX, NOISE_P_MAX = 0.05, 0.01
+NOISE_P_MAX = 0.01
 # Terms that explain less are not in the first sentence; pairs that explain less have none.
 SHARE_NAMED, SHARE_PAIR = 0.05, 0.02
 TERMS_NAMED, PAIRS_NAMED = 4, 3
 # An average is misleading where a level's own effect differs from it by more than this, and by
 # more than its interval.
 APART = 1.1
+# A standard deviation of logs beyond this is no share of anything.
+SPREAD_MAX = 3.0
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,12 @@ class Measure:
 
 def lines(grid: Grid, measure: Measure) -> list[str]:
     """The shares; what each pair that matters means; what to beware of; how it was done."""
-    told = _told(grid)
+    told = [term for term in _terms(grid) if grid.is_told(term)]
     if not told:
-        return [f"No factor can be told from noise in {measure.name}.", *_method(grid)]
-    pairs = [term for term in told if len(term.names) == 2 and term.names != HIGHER]
-    pairs = [term for term in pairs if _within(grid, term) >= SHARE_PAIR][:PAIRS_NAMED]
+        return [_nothing(grid, measure.name), *_method(grid)]
+    pairs = [term for term in told if len(term.names) == 2 and _within(grid, term) >= SHARE_PAIR]
     found = [_explained(grid, told, measure.name)]
-    for term in pairs:
+    for term in pairs[:PAIRS_NAMED]:
         found += _dependence(grid, *split(grid, term), measure)
     return [*found, *_beware(grid), *_noise(grid), *_method(grid)]
 
@@ -50,8 +50,8 @@ def share(part: float) -> str:
 
 
 def ratio(number: float) -> str:
-    """Three significant digits, small ones too: "17.1 x", "0.0412 x"."""
-    return f"{number:.0f} x" if number >= 99.95 else f"{float(f'{number:.3g}'):#.3g} x"
+    """Three significant digits, small ones too: "17.1 x", "0.0412 x", "1.20e+09 x"."""
+    return f"{number:.0f} x" if 99.95 <= number < 1e6 else f"{float(f'{number:.3g}'):#.3g} x"
 
 
 def level_name(grid: Grid, factor: str, level: Any) -> str:
@@ -94,17 +94,26 @@ def _apart(effect: Effect, mean: float) -> bool:
     return outside and abs(math.log(effect.ratio / mean)) > math.log(APART)
 
 
-def _told(grid: Grid) -> list[Term]:
-    """Factors and pairs that explain more than noise does, after Holm's correction for all of them;
-    the greatest share first."""
+def _terms(grid: Grid) -> list[Term]:
+    """Factors and pairs, the greatest share first."""
     terms = [
         term
         for term in grid.model.terms
         if term.names not in (RUN, HIGHER, ERROR) and term.freedom and term.share > 0
     ]
-    known = holm([0.0 if term.p is None else term.p for term in terms])
-    told = [term for term, p in zip(terms, known) if p <= P_MAX]
-    return sorted(told, key=lambda term: -term.share)
+    return sorted(terms, key=lambda term: -term.share)
+
+
+def _nothing(grid: Grid, what: str) -> str:
+    """That no factor is told from noise, and why."""
+    terms = _terms(grid)
+    if grid.model.error is not None or not terms:
+        return f"No factor can be told from noise in {what}."
+    return (
+        f"No factor can be told from noise in {what}, for nothing is left over to judge the noise"
+        f" by: {_name(terms[0])} has the greatest share of the variation of log {what},"
+        f" {share(_within(grid, terms[0]))}."
+    )
 
 
 def _within(grid: Grid, term: Term) -> float:
@@ -121,14 +130,17 @@ def _explained(grid: Grid, told: list[Term], what: str) -> str:
     size = share(_within(grid, first))
     parts = [f"{_name(first)} explains {size} of the variation of log {what}{scope}"]
     parts += [f"{_name(term)} {share(_within(grid, term))}" for term in others]
-    text = f"{capital(', '.join(parts))}; "
     noise = grid.model.term(*ERROR)
-    if grid.model.error is None or noise is None:
-        return text + "there is no repetition to tell noise by."
-    return text + (
-        f"{share(_within(grid, noise))} is left to noise, a standard deviation of"
-        f" {share(math.expm1(grid.model.error))} a sample."
+    assert noise is not None and grid.model.error is not None  # else no term would be told
+    return (
+        f"{capital(', '.join(parts))}; {share(_within(grid, noise))} is left to noise, a standard"
+        f" deviation of {_spread(grid.model.error)} a sample."
     )
+
+
+def _spread(of_logs: float) -> str:
+    """A standard deviation of logs as a share."""
+    return share(math.expm1(of_logs)) if of_logs < SPREAD_MAX else "a factor of more than 20"
 
 
 def _name(term: Term) -> str:
@@ -204,7 +216,7 @@ def _beware(grid: Grid) -> list[str]:
     if unlike:
         found.append(f"Averages mislead here: {'; '.join(unlike)}. Read the effects at each level.")
     higher = grid.model.term(*HIGHER)
-    if higher and grid.model.pure and higher.p is not None and higher.p <= P_MAX:
+    if higher is not None and grid.model.pure and grid.is_told(higher):
         found.append(
             f"Three and more factors at once explain another {share(_within(grid, higher))}: even"
             " the effects at a level of one other factor are averages over unlike cases, and the"
@@ -218,11 +230,11 @@ def _noise(grid: Grid) -> list[str]:
     found = []
     for factor, levels in grid.factors.items():
         p, spreads = grid.noises(factor)
-        if p > NOISE_P_MAX:
+        if p is None or p > NOISE_P_MAX:
             continue
         low, high = (pick(spreads, key=lambda at: spreads[at]) for pick in (min, max))
         ends = [
-            f"{share(math.expm1(spreads[at]))} {_at(grid, factor, levels[at])}"
+            f"{_spread(spreads[at])} {_at(grid, factor, levels[at])}"
             for at in (high, low)
         ]
         found.append(
@@ -236,12 +248,16 @@ def _noise(grid: Grid) -> list[str]:
 def _method(grid: Grid) -> list[str]:
     model = grid.model
     error = "repetition alone" if model.pure else "all that pairs leave, for no cell was repeated"
-    text = (
-        f"Log-linear model of {len(grid.samples)} samples, runs as blocks, levels as names; least"
-        f" squares, t intervals with {model.freedom} degrees of freedom, each of 95 % by itself,"
-        f" the error being {error}."
+    intervals = (
+        f"t intervals with {model.freedom} degrees of freedom, each of 95 % by itself, the error"
+        f" being {error}."
     )
-    found = [text]
+    if model.error is None:
+        intervals = "there are no intervals, as the model leaves nothing over."
+    found = [
+        f"Log-linear model of {len(grid.samples)} samples, runs as blocks, levels as names; least"
+        f" squares, {intervals}"
+    ]
     if not model.balanced:
         found.append(
             "The grid is not balanced, so a share counts what earlier terms leave: another order of"

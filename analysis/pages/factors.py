@@ -10,7 +10,6 @@ from analysis.judgement.study import Study
 from analysis.pages import factor_sentences
 from analysis.pages.blocks import Block, Table
 from analysis.pages.factor_sentences import (
-    P_MAX,
     Measure,
     depends_on,
     level_name,
@@ -18,7 +17,7 @@ from analysis.pages.factor_sentences import (
     share,
     split,
 )
-from analysis.statistics.model import ERROR, Effect, Term
+from analysis.statistics.model import ERROR, RUN, Effect, Term
 
 # Rows of the table of interactions beyond this are left out, those of small shares first.
 ROWS_MAX = 40
@@ -74,21 +73,23 @@ def _shares(modelled: Grid) -> Table:
                 " x ".join(name.replace("_", " ") for name in term.names),
                 share(term.share) if term.freedom else "n/a",
                 str(term.freedom),
-                _p(term.p) if term.names != ERROR else "",
-                _note(term),
+                "" if term.names in (RUN, ERROR) else _p(modelled.p_adjusted.get(term.names)),
+                _note(modelled, term),
             ]
         )
-    return Table(["term", "share", "df", "p", "note"], rows, words=NOTE)
+    return Table(["term", "share", "df", "p (Holm)", "note"], rows, words=NOTE)
 
 
-def _note(term: Term) -> str:
+def _note(modelled: Grid, term: Term) -> str:
     if term.names == ("scenario",):
         return "other work, which is in the runs"
     if not term.freedom:
         return "cannot be told from the terms above: cells are missing"
     if not term.estimable:
         return f"{term.freedom} of its {term.wanted} parts; cells are missing"
-    return "not told from the error" if term.p is not None and term.p > P_MAX else ""
+    if term.names in (RUN, ERROR) or term.names not in modelled.p_adjusted:
+        return ""
+    return "" if modelled.is_told(term) else "not told from the error"
 
 
 def _p(p: float | None) -> str:
@@ -128,9 +129,7 @@ def _bare(end: float) -> str:
 def _pairs(modelled: Grid) -> list[tuple[str, str]]:
     """Pairs of which the model knows that they do more than noise, greatest share first."""
     terms = [
-        term
-        for term in modelled.model.terms
-        if len(term.names) == 2 and term.freedom and (term.p is None or term.p <= P_MAX)
+        term for term in modelled.model.terms if len(term.names) == 2 and modelled.is_told(term)
     ]
     return [split(modelled, term) for term in sorted(terms, key=lambda term: -term.share)]
 

@@ -9,7 +9,8 @@ from analysis.cells.spectra import Kind, spectrum_of
 from analysis.inputs import metrics
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Block, Table
-from analysis.statistics.spectrum import BEYOND_MIN, BOOTS_FEW, CONFIDENCE, Spectrum
+from analysis.statistics.interval import CONFIDENCE
+from analysis.statistics.spectrum import BEYOND_MIN, BOOTS_FEW, Spectrum, holds
 
 LEVEL = f"{100 * CONFIDENCE:.0f} %"
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p99.9": 0.999, "p99.99": 0.9999}
@@ -46,7 +47,7 @@ def _method(cells: list[Cell]) -> list[str]:
     few = sorted({len(cell.valid) for cell in cells if 1 < len(cell.valid) < BOOTS_FEW})
     lines += [
         f"Bounds of {boots} boots are hardly more than the range of the boots: they hold the true"
-        f" value in about {100 - 100 * 2.0 ** (1 - boots):.0f} % of runs at most, not in {LEVEL}."
+        f" value in about {100 * holds(boots):.0f} % of runs at most, not in {LEVEL}."
         for boots in few
     ]
     return lines

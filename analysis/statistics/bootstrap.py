@@ -9,11 +9,12 @@ interval: the draws have a fixed seed, and those of n blocks are the same whatev
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from analysis.statistics.interval import VARY_TOO_MUCH, CONFIDENCE, LOG_MAX, Interval
+
 RESAMPLES = 2000
+# Of every draw of the analysis, the simulation's as well.
 SEED = 20261201
 # Fewer blocks than this have too few different resamples to speak of a distribution.
 BLOCKS_MIN = 3
@@ -21,43 +22,30 @@ BLOCKS_MIN = 3
 DRAWS_MAX = 2_000_000
 
 
-@dataclass(frozen=True)
-class Interval:
-    """Of a ratio; both ends are None for `reason`."""
-
-    low: float | None
-    high: float | None
-    reason: str | None = None
-
-
-def of_blocks(new: np.ndarray, base: np.ndarray, confidence: float) -> Interval:
+def of_blocks(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of logarithms paired by place: whole blocks are drawn, so that pairs stay together."""
     if len(new) < BLOCKS_MIN:
         return _too_few(f"{len(new)} shared")
-    return _ratio(*ends_of_blocks(new, base, confidence))
+    return _ratio(*ends_of_blocks(new, base))
 
 
-def of_sides(new: np.ndarray, base: np.ndarray, confidence: float) -> Interval:
+def of_sides(new: np.ndarray, base: np.ndarray) -> Interval:
     """Of logarithms of independent sides: each is drawn from by itself."""
     fewest = min(len(new), len(base))
     if fewest < BLOCKS_MIN:
         return _too_few(f"{fewest} on a side")
-    return _ratio(*ends_of_sides(new, base, confidence))
+    return _ratio(*ends_of_sides(new, base))
 
 
-def ends_of_blocks(
-    new: np.ndarray, base: np.ndarray, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
+def ends_of_blocks(new: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(low, high) of the mean difference along the last axis, of every other axis at once."""
-    return _ends(_drawn_means(new - base, np.random.default_rng(SEED)), confidence)
+    return _ends(_drawn_means(new - base, np.random.default_rng(SEED)))
 
 
-def ends_of_sides(
-    new: np.ndarray, base: np.ndarray, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
+def ends_of_sides(new: np.ndarray, base: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(low, high) of the difference of means along the last axis, of every other axis at once."""
     rng = np.random.default_rng(SEED)
-    return _ends(_drawn_means(new, rng) - _drawn_means(base, rng), confidence)
+    return _ends(_drawn_means(new, rng) - _drawn_means(base, rng))
 
 
 def _drawn_means(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -74,12 +62,14 @@ def _drawn_means(values: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return np.concatenate(parts, axis=-1)
 
 
-def _ends(means: np.ndarray, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-    low, high = np.quantile(means, [(1 - confidence) / 2, (1 + confidence) / 2], axis=-1)
+def _ends(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2], axis=-1)
     return low, high
 
 
 def _ratio(low: np.ndarray, high: np.ndarray) -> Interval:
+    if max(-low, high) > LOG_MAX:
+        return Interval(None, None, VARY_TOO_MUCH)
     return Interval(float(np.exp(low)), float(np.exp(high)))
 
 

@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Hashable, Mapping, Sequence
+from typing import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 
 from analysis.statistics import bootstrap, student
-from analysis.statistics.bootstrap import Interval
+from analysis.statistics.interval import DIFFER_TOO_MUCH, VARY_TOO_MUCH, LOG_MAX, Interval
 from analysis.statistics.student import Estimate
 
-CONFIDENCE = 0.95
 # Fewer shared blocks than this have too few degrees of freedom to be worth pairing.
 BLOCKS_MIN = 3
-# An interval whose ends are beyond e to this power says nothing, and overflows soon.
-LOG_MAX = 300
 NOT_DRAWN = Interval(None, None, "there is no ratio to draw from")
 
 
@@ -50,27 +47,39 @@ class Ratio:
 
 def coefficient_of_variation(values: Sequence[float]) -> float | None:
     """Sample standard deviation over mean; None below two values or for a mean of 0."""
-    if len(values) < 2 or np.mean(values) == 0:
+    if len(values) < 2:
         return None
-    return float(np.std(values, ddof=1) / np.mean(values))
+    # By a power of two, which rounds nothing, so that no sum overflows.
+    scaled = np.ldexp(values, -np.frexp(np.max(np.abs(values)))[1])
+    mean = float(np.mean(scaled))
+    return None if mean == 0 else float(np.std(scaled, ddof=1)) / mean
 
 
-def compare(
-    new: Mapping[Hashable, float], base: Mapping[Hashable, float], confidence: float = CONFIDENCE
-) -> Ratio:
+def spread_of_logs(cv: float) -> float:
+    """The standard deviation of the logarithm of a lognormal number of that coefficient of
+    variation."""
+    return math.sqrt(math.log1p(cv**2))
+
+
+def shared_blocks(
+    new: Mapping[Hashable, float], base: Mapping[Hashable, float]
+) -> list[Hashable]:
+    """The blocks by which values are paired, in the new side's order: those that both have, none
+    where these are fewer than BLOCKS_MIN."""
+    shared = [block for block in new if block in base]
+    return shared if len(shared) >= BLOCKS_MIN else []
+
+
+def compare(new: Mapping[Hashable, float], base: Mapping[Hashable, float]) -> Ratio:
     """Of values by block: over the shared blocks where there are BLOCKS_MIN, else over all values
     as of independent sides."""
-    shared = [block for block in new if block in base]
-    if len(shared) < BLOCKS_MIN:
-        return ratio_of_means(list(new.values()), list(base.values()), confidence)
-    return ratio_of_blocks(
-        [new[block] for block in shared], [base[block] for block in shared], confidence
-    )
+    shared = shared_blocks(new, base)
+    if not shared:
+        return ratio_of_means(list(new.values()), list(base.values()))
+    return ratio_of_blocks([new[block] for block in shared], [base[block] for block in shared])
 
 
-def ratio_of_blocks(
-    new: Sequence[float], base: Sequence[float], confidence: float = CONFIDENCE
-) -> Ratio:
+def ratio_of_blocks(new: Sequence[float], base: Sequence[float]) -> Ratio:
     """exp(mean log ratio) of values paired by place with its t interval; raises ValueError for
     sides of different length."""
     if len(new) != len(base):
@@ -83,21 +92,17 @@ def ratio_of_blocks(
         return _point(*logs, "one block only", blocks=n)
     estimate = student.of_blocks(*logs)
     spread = float(estimate.error) * math.sqrt(n) or None
-    boot = bootstrap.of_blocks(*logs, confidence)
-    return _ratio(logs, estimate, confidence, blocks=n, spread=spread, boot=boot)
+    return _ratio(logs, estimate, bootstrap.of_blocks, blocks=n, spread=spread)
 
 
-def ratio_of_means(
-    new: Sequence[float], base: Sequence[float], confidence: float = CONFIDENCE
-) -> Ratio:
+def ratio_of_means(new: Sequence[float], base: Sequence[float]) -> Ratio:
     """exp(difference of mean logs) of values of independent sides with Welch's t interval."""
     if reason := _no_ratio(new, base):
         return Ratio(None, None, None, len(new), len(base), reason)
     logs = np.log(new), np.log(base)
     if min(len(new), len(base)) < 2:
         return _point(*logs, "a side has one sample only")
-    boot = bootstrap.of_sides(*logs, confidence)
-    return _ratio(logs, student.of_sides(*logs), confidence, boot=boot)
+    return _ratio(logs, student.of_sides(*logs), bootstrap.of_sides)
 
 
 def _no_ratio(new: Sequence[float], base: Sequence[float]) -> str | None:
@@ -108,24 +113,30 @@ def _no_ratio(new: Sequence[float], base: Sequence[float]) -> str | None:
         bad = next((value for value in side if not (value > 0 and math.isfinite(value))), None)
         if bad is not None:
             return f"{name}: a value is {bad:g}, and a ratio needs positive numbers"
+    if abs(np.mean(np.log(new)) - np.mean(np.log(base))) > LOG_MAX:
+        return DIFFER_TOO_MUCH
     return None
 
 
 def _point(new: np.ndarray, base: np.ndarray, reason: str, **rest: object) -> Ratio:
     """The ratio of geometric means of logarithms, without an interval."""
     ratio = math.exp(np.mean(new) - np.mean(base))
-    return Ratio(ratio, None, None, len(new), len(base), reason, **rest)
+    boot = Interval(None, None, reason)
+    return Ratio(ratio, None, None, len(new), len(base), reason, boot=boot, **rest)
 
 
 def _ratio(
-    logs: tuple[np.ndarray, np.ndarray], estimate: Estimate, confidence: float, **rest: object
+    logs: tuple[np.ndarray, np.ndarray],
+    estimate: Estimate,
+    boot: Callable[[np.ndarray, np.ndarray], Interval],
+    **rest: object,
 ) -> Ratio:
     """The ratio with the interval of its logarithm, unless that has no end worth a number."""
     if estimate.error == 0:
         return _point(*logs, "the samples do not vary", **rest)
-    low, high = (float(end) for end in estimate.interval(confidence))
+    low, high = (float(end) for end in estimate.interval())
     if max(-low, high) > LOG_MAX:
-        return _point(*logs, "the samples vary beyond measure", **rest)
-    new, base = logs
+        return _point(*logs, VARY_TOO_MUCH, **rest)
     ratio, ends = math.exp(estimate.mean), (math.exp(low), math.exp(high))
-    return Ratio(ratio, *ends, len(new), len(base), p=float(estimate.p()), **rest)
+    sizes = (len(side) for side in logs)
+    return Ratio(ratio, *ends, *sizes, p=float(estimate.p()), boot=boot(*logs), **rest)

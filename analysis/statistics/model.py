@@ -27,7 +27,8 @@ from typing import Iterator, Mapping, Sequence
 import numpy as np
 from scipy import linalg, stats
 
-CONFIDENCE = 0.95
+from analysis.statistics.interval import DIFFER_TOO_MUCH, VARY_TOO_MUCH, CONFIDENCE, LOG_MAX
+
 # Singular values below this share of the greatest are rounding errors.
 RANK_TOLERANCE = 1e-9
 # A sum of squares below this share of the logs' own is a rounding error.
@@ -118,10 +119,14 @@ class Model:
         if not np.allclose(contrast @ self._known, contrast, atol=1e-6):
             return Effect(None, None, None, "the cells that would tell were not measured")
         log = float(contrast @ self.coefficients)
+        if abs(log) > LOG_MAX:
+            return Effect(None, None, None, DIFFER_TOO_MUCH)
         if self.error is None:
             return Effect(math.exp(log), None, None, "nothing is left over to judge the noise by")
         half = float(stats.t.ppf((1 + CONFIDENCE) / 2, self.freedom)) * self.error
         half *= float(np.linalg.norm(contrast @ self._inverse))
+        if abs(log) + half > LOG_MAX:
+            return Effect(math.exp(log), None, None, VARY_TOO_MUCH)
         return Effect(math.exp(log), math.exp(log - half), math.exp(log + half))
 
 

@@ -12,6 +12,8 @@ from typing import Literal
 
 import numpy as np
 
+from analysis.statistics.effect import spread_of_logs
+
 # A slow phase of the host: all it measures is this much slower, for some samples on end, and such
 # phases take this share of all time.
 SLOW_FACTOR = 1.5
@@ -33,7 +35,7 @@ class Boots:
 def quiet(rng: np.random.Generator, shape: tuple[int, ...], cv: float, effect: float) -> Boots:
     """Independent lognormal boots of both sides; `cv` their coefficient of variation, `effect` the
     relative change of the new side (0.02 is a ratio of 1.02)."""
-    sigma, truth = math.sqrt(math.log1p(cv**2)), math.log1p(effect)
+    sigma, truth = spread_of_logs(cv), math.log1p(effect)
     new, base = (sigma * rng.standard_normal(shape) for _ in range(2))
     return Boots(truth + new, base, truth)
 

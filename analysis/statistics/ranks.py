@@ -17,6 +17,8 @@ from typing import Callable, Hashable, Mapping, Sequence
 import numpy as np
 from scipy import stats
 
+from analysis.statistics.effect import shared_blocks
+
 SIGNED_RANK, MANN_WHITNEY = "Wilcoxon signed rank", "Mann-Whitney U"
 # Google Benchmark's compare.py asks for as many; far below, even sides that do not overlap at all
 # have a p value that a correction for a few cells takes above 0.05.
@@ -40,7 +42,7 @@ class RankTest:
 
 def tests(new: Mapping[Hashable, float], base: Mapping[Hashable, float]) -> list[RankTest]:
     """Of values by block: the right test first, then Mann-Whitney if that is not it."""
-    shared = [block for block in new if block in base]
+    shared = shared_blocks(new, base)
     both = mann_whitney(list(new.values()), list(base.values()))
     if not shared:
         return [both]
@@ -64,7 +66,8 @@ def mann_whitney(new: Sequence[float], base: Sequence[float]) -> RankTest:
 
 def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
     """Of positive values paired by place: Wilcoxon (1945) on their log ratios, pairs without a
-    difference left out; exact where no differences tie. The statistic is the smaller rank sum."""
+    difference left out, so that REPETITIONS_MIN must have one; exact where no differences tie. The
+    statistic is the smaller rank sum."""
     sizes = (len(new), len(base))
     if not all(value > 0 for value in (*new, *base)):
         return _test(SIGNED_RANK, None, sizes, False, "a value is not above 0")
@@ -78,8 +81,9 @@ def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
             warnings.simplefilter("ignore")
             return stats.wilcoxon(moved, method="exact" if exact else "approx")
 
-    same = "no pair differs" if not len(moved) else None
-    return _test(SIGNED_RANK, test, sizes, exact, same)
+    few = f"{REPETITIONS_MIN} pairs that differ are needed, {len(moved)} do"
+    few = few if len(moved) < REPETITIONS_MIN else None
+    return _test(SIGNED_RANK, test, sizes, exact, few)
 
 
 def _test(

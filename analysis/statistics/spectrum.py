@@ -9,15 +9,17 @@ resampling cannot see beyond what was seen.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Sequence
 
 import numpy as np
 
-CONFIDENCE = 0.95
+from analysis.statistics.bootstrap import SEED
+from analysis.statistics.interval import CONFIDENCE
+
 RESAMPLES = 500
-SEED = 20261201
 # A percentile beyond which fewer values lie is not told: it is that of a few requests.
 BEYOND_MIN = 10
 # The range of k boots holds the median boot with a probability of 1 - 2 ** (1 - k): with fewer
@@ -52,10 +54,15 @@ class Spectrum:
     boots: int
     n: int
 
-    @property
-    def holds(self) -> float:
-        """About how often bounds of so few boots can hold the true percentile, at the most."""
-        return min(CONFIDENCE, 1 - 2.0 ** (1 - self.boots))
+
+def holds(boots: int) -> float:
+    """About how often (0 to 1) bounds of so few boots can hold the true percentile, at the most."""
+    return min(CONFIDENCE, 1 - 2.0 ** (1 - boots))
+
+
+def told(n: int, quantile: float) -> bool:
+    """Whether BEYOND_MIN of n values or more lie beyond a quantile, so that it is told."""
+    return n - math.ceil(round(n * quantile, 6)) >= BEYOND_MIN
 
 
 def spectrum(
@@ -69,8 +76,8 @@ def spectrum(
         raise ValueError("a spectrum needs boots that recorded something")
     wanted = np.asarray(quantiles, dtype=float)
     values, below = _cumulative(boots)
-    n = float(below[:, -1].sum())
-    known = n * (1 - wanted) >= BEYOND_MIN
+    n = int(below[:, -1].sum())
+    known = [told(n, one) for one in wanted.tolist()]
     together = below.sum(axis=0)
     merged = values[np.searchsorted(together, _ranks(n, wanted))]
     low = high = np.full(len(wanted), np.nan)
@@ -85,7 +92,7 @@ def spectrum(
         max_ns=max(own),
         max_range_ns=(min(own), max(own)),
         boots=len(boots),
-        n=int(n),
+        n=n,
     )
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
+from analysis.statistics.interval import CONFIDENCE
+
 # A standard error below this share of the logarithms themselves is rounding, not spread.
 ROUNDING = 1e-12
 
@@ -24,9 +26,9 @@ class Estimate:
     error: np.ndarray  # 0 where the values do not vary
     freedom: np.ndarray
 
-    def interval(self, confidence: float) -> tuple[np.ndarray, np.ndarray]:
-        """(low, high) of the difference, at that two-sided confidence (0 to 1)."""
-        half = special.stdtrit(self.freedom, (1 + confidence) / 2) * self.error
+    def interval(self) -> tuple[np.ndarray, np.ndarray]:
+        """(low, high) of the difference, two-sided, at CONFIDENCE."""
+        half = special.stdtrit(self.freedom, (1 + CONFIDENCE) / 2) * self.error
         return self.mean - half, self.mean + half
 
     def p(self) -> np.ndarray:

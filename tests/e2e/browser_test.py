@@ -31,6 +31,7 @@ SPOT = (
     "(box => [box.left + box.width / 2, box.top + box.height / 2])"
     "(document.querySelector('.spot:not([hidden])').getBoundingClientRect())"
 )
+BODY = "head.closest('table').tBodies[0]"
 SMALL = f"""[...document.querySelectorAll('th button, nav a, summary, #theme')]
   .filter(one => one.checkVisibility() && one.getBoundingClientRect().height < {FINGER})
   .map(one => one.outerHTML.slice(0, 80))"""
@@ -106,10 +107,30 @@ class InBrowser(unittest.TestCase):
         self.assertEqual(self.browser.value("head.getAttribute('aria-sort')"), "descending")
         self.assertEqual(self.browser.value("document.querySelectorAll('#cells [aria-sort]').length"), 1)
 
+    def test_sorts_bounds(self):
+        """what is below a bound comes before it, above after it, and what is not known stays last"""
+        self.browser.open(self.page, 1280)
+        self.browser.value("head = [...document.querySelectorAll('#verdicts th')]"
+                           ".find(one => one.textContent === 'p (Holm)'); head.ariaSort")
+        self.assertIn("<0.0001", self.texts())
+        more = ["n/a (no interval)", "0.0001", "> 1,000", "1,000", "0.2"]
+        self.browser.value(f"{more}.forEach((text, at) => {BODY}.rows[2 * at].cells[head.cellIndex]"
+                           ".textContent = text)")
+        texts = [text for text in self.texts() if not text.startswith(("n/a", "<", ">"))]
+        known = sorted(texts, key=lambda text: float(text.replace(",", "")))
+        bounded = ["<0.0001"] * self.texts().count("<0.0001") + known + ["> 1,000"]
+        self.assertGreater(len(bounded), len(known) + 1)
+        for expected in (bounded, bounded[::-1]):
+            self.browser.value("head.firstChild.click()")
+            self.assertEqual(self.texts(), [*expected, "n/a (no interval)"])
+
     def column(self):
         """The numbers below `head`, from above."""
-        rows = "[...head.closest('table').tBodies[0].rows].map(row => row.cells[head.cellIndex].textContent)"
-        return [float(text.replace(",", "")) for text in self.browser.value(rows)]
+        return [float(text.replace(",", "")) for text in self.texts()]
+
+    def texts(self):
+        """What stands below `head`, from above."""
+        return self.browser.value(f"[...{BODY}.rows].map(row => row.cells[head.cellIndex].textContent)")
 
     def spot(self):
         """Goes to a point of the first figure by key: (its text, x, y in the window)."""

@@ -1,14 +1,18 @@
 "use strict";
 // The page is whole without this script; it sorts tables, tells a figure's values, turns the light off.
 
-// The number at a cell's beginning, without the commas of its thousands; not finite if there is none.
-const numberOf = text => Number.parseFloat(text.replace(/[,\s]/g, ""));
+// The number at a cell's beginning, without the commas of its thousands, or the bound that it lies
+// below or above; not finite if there is none.
+const numberOf = text => Number.parseFloat(text.replace(/[,\s]/g, "").replace(/^[<>~]/, ""));
+
+// -1 of a number that is only known to lie below, 1 of one above.
+const sideOf = text => text.startsWith(">") - text.startsWith("<");
 
 // What is not known stays last, whichever way a table is sorted.
 function inOrder(a, b, asNumbers, down) {
   const known = text => asNumbers ? Number.isFinite(numberOf(text)) : !text.startsWith("n/a");
   if (!known(a) || !known(b)) return known(b) - known(a);
-  const order = asNumbers ? numberOf(a) - numberOf(b)
+  const order = asNumbers ? numberOf(a) - numberOf(b) || sideOf(a) - sideOf(b)
                           : a.localeCompare(b, "en", { numeric: true });
   return down ? -order : order;
 }

@@ -3,12 +3,17 @@
 import json
 import tempfile
 import unittest
+from dataclasses import replace
 from pathlib import Path
+from unittest import mock
+
+import numpy as np
 
 from analysis.inputs.load import load_result
-from analysis.judgement.study import study
+from analysis.judgement.study import Study, study
 from analysis.pages import factors, spectrum
 from analysis.pages.blocks import as_text
+from analysis.statistics.model import ERROR, HIGHER, RUN
 from tests.support.result_fixture import (
     all_cells,
     cell_of,
@@ -94,6 +99,80 @@ class Factors(Pages):
 
         write_result(self.path, broken)
         self.assertEqual(self.text(factors) + self.text(spectrum), "")
+
+
+class Told(Pages):
+    """What is told from noise, in sentences and tables alike."""
+
+    def modelled(self, change=planted, **how):
+        """The model of requests/s of such a result."""
+        write_result(self.path, change, **how)
+        return study(load_result(self.path)).rates
+
+    def with_p(self, found, p):
+        """The page of a grid, were this the p value of each term."""
+        terms = [term if term.p is None else replace(term, p=p) for term in found.model.terms]
+        changed = replace(found, model=replace(found.model, terms=terms))
+        with mock.patch.object(Study, "rates", changed):
+            return self.text(factors).split("What explains busy")[0]
+
+    def test_corrected(self):
+        """p values that are 0.05 at most before the correction only are told nowhere on the page"""
+        found = self.modelled()
+        text = self.with_p(found, 0.02)  # seven terms: 0.14 after Holm's correction
+        self.assertIn("No factor can be told from noise in requests/s.", text)
+        self.assertEqual(text.count("not told from the error"), 7)
+        self.assertEqual(text.count("0.14"), 7)
+        self.assertNotIn("that depend on another factor", text)
+        self.assertNotIn("Three and more factors", text)
+        text = self.with_p(found, 0.006)
+        self.assertNotIn("not told from the error", text)
+        self.assertIn("that depend on another factor", text)
+        self.assertIn("Three and more factors", text)
+
+    def test_family(self):
+        """factors, pairs and the rest are judged together; runs and the error are none of them"""
+        found = self.modelled()
+        self.assertEqual(len(found.p_adjusted), 7)
+        self.assertIn(HIGHER, found.p_adjusted)
+        for names in (RUN, ERROR):
+            self.assertNotIn(names, found.p_adjusted)
+            self.assertFalse(found.is_told(found.model.term(*names)))
+
+    def test_no_error(self):
+        """where nothing is left to judge noise by, nothing is told from it, whatever its share"""
+        cells = [cell for cell in all_cells() if cell["stack"].startswith("epoll")]
+        found = self.modelled(runs=1, cells=cells)
+        self.assertEqual((found.model.error, found.p_adjusted), (None, {}))
+        text = self.text(factors).split("What explains busy")[0]
+        self.assertRegex(
+            text,
+            r"No factor can be told from noise in requests/s, for nothing is left over to judge the"
+            r" noise by: \S.* has the greatest share of the variation of log requests/s, \d+ %\.",
+        )
+        self.assertIn("there are no intervals, as the model leaves nothing over.", text)
+        self.assertNotIn("told from the error", text)
+        self.assertNotIn("that depend on another factor", text)
+
+    def test_noise(self):
+        """noise that differs is told; where nobody can know its p value is not known"""
+        found = self.modelled()
+        delivery = [cell.settings["delivery"] for _, cell in found.samples]
+        wild = np.random.default_rng(1).normal(0, 0.1, len(delivery))
+
+        def p_of(residuals, error=0.1):
+            model = replace(found.model, residuals=residuals, error=error)
+            return replace(found, model=model).noises("delivery")[0]
+
+        self.assertGreater(p_of(wild), 0.05)
+        self.assertLess(p_of(np.where(np.array(delivery) == "coalesce", wild, 0.0)), 0.001)
+        self.assertIsNone(p_of(np.zeros(len(delivery))))
+        self.assertIsNone(p_of(wild, error=None))
+        kept = [at for at, one in enumerate(delivery) if one == "immediate"]
+        kept.append(delivery.index("coalesce"))
+        few = replace(found, samples=[found.samples[at] for at in kept])
+        few = replace(few, model=replace(found.model, residuals=wild[kept]))
+        self.assertIsNone(few.noises("delivery")[0])
 
 
 class Latency(Pages):

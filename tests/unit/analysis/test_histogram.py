@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 
 from analysis.inputs.histogram import merge, parse
+from analysis.statistics.spectrum import BEYOND_MIN
 
 
 def histogram_of(values):
@@ -38,10 +39,10 @@ class Percentiles(unittest.TestCase):
 
     def test_curve(self):
         """a curve ascends and ends where fewer than ten values lie beyond"""
-        quantiles, values = histogram_of(range(1000)).curve()
+        quantiles, values = histogram_of(range(1000)).curve(BEYOND_MIN)
         self.assertEqual((quantiles[-1], values[-1]), (0.99, 989))
         self.assertTrue((np.diff(quantiles) > 0).all())
-        self.assertEqual(len(histogram_of(range(5)).curve()[0]), 0)
+        self.assertEqual(len(histogram_of(range(5)).curve(BEYOND_MIN)[0]), 0)
 
 
 class Merging(unittest.TestCase):

@@ -156,6 +156,19 @@ class Holes(unittest.TestCase):
             with self.assertRaises(ValueError):
                 fit(values, levels, {"a": 2}, [0] * len(values))
 
+    def test_beyond_measure(self):
+        """levels that lie beyond measure apart have no ratio, and noise beyond it no interval"""
+        levels, runs = [(0,), (1,)] * 3, [0, 0, 1, 1, 2, 2]
+        apart = fit([1e-308, 1e308, 1.1e-308, 1e308, 1e-308, 1e308], levels, {"a": 2}, runs)
+        for new, base in ((1, 0), (0, 1)):
+            effect = apart.ratio({"a": new}, {"a": base})
+            self.assertEqual((effect.ratio, effect.low), (None, None))
+            self.assertEqual(effect.reason, "the numbers differ beyond measure")
+        wild = fit([1e300, 1e-300, 1e-300, 1e300, 1.0, 2.0], levels, {"a": 2}, runs)
+        effect = wild.ratio({"a": 1}, {"a": 0})
+        self.assertAlmostEqual(effect.ratio, 2 ** (1 / 3))
+        self.assertEqual((effect.low, effect.reason), (None, "the samples vary beyond measure"))
+
     def test_constant(self):
         """values that do not vary have no shares to give and no noise to judge by"""
         found = fit([2, 2, 2, 2], [(0,), (1,)] * 2, {"a": 2}, [0, 0, 1, 1])

@@ -36,6 +36,19 @@ class Known(unittest.TestCase):
         )
 
 
+class Medians(unittest.TestCase):
+    def test_beyond_measure(self):
+        """medians that lie beyond measure apart have no ratio, and the gate cannot be held to it"""
+
+        def change(result, client):
+            new = result["cell"]["variant"] == "new"
+            result["effective_rps"] = 1e308 if new else 1e-3
+
+        row = studied(change).gate.rows[0]
+        self.assertEqual(row.rps.word, "undecided")
+        self.assertEqual(row.rps.ratio.reason, "the numbers differ beyond measure")
+
+
 class Cpu(unittest.TestCase):
     """Which time is compared."""
 

@@ -14,10 +14,12 @@ from pathlib import Path
 import numpy as np
 
 from analysis import simulation
+from analysis.judgement.study import study
 from analysis.judgement.verdicts import judge
 from analysis.simulation import BLOCKS, CVS, EFFECTS, FAMILIES
 from analysis.statistics import planted, power, student
-from analysis.statistics.effect import compare
+from analysis.statistics.effect import compare, spread_of_logs
+from gates_fixture import result_of
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "measurement.md"
 MANY = 4000
@@ -154,11 +156,21 @@ class Alarms(unittest.TestCase):
         self.assertAlmostEqual(one, 0.004, delta=slack(0.004, 20_000) + 0.0005)
 
 
+    def test_gate_is_judged(self):
+        """the simulated gate fails where the gate of a report does"""
+        boots = planted.quiet(np.random.default_rng(6), (60, 3), 0.03, -0.02)
+        sides = zip(np.exp(boots.base).tolist(), np.exp(boots.new).tolist())
+        result = result_of({f"s{at}": side for at, side in enumerate(sides)})
+        failed = [row.rps.word == "fail" for row in study(result).gate.rows]
+        self.assertEqual(simulation.gate_fails(boots).tolist(), failed)
+        self.assertTrue(10 < sum(failed) < 50)
+
+
 class Power(unittest.TestCase):
     def test_agrees(self):
         """simulated shares are those of the noncentral t distribution"""
         for n, cv, effect in itertools.product(BLOCKS, CVS, EFFECTS):
-            spread = math.sqrt(2 * math.log1p(cv**2))
+            spread = math.sqrt(2) * spread_of_logs(cv)
             wanted = power.power(spread, n, effect)
             rate = simulation.seen(MANY, n, cv, effect).share
             room = slack(max(wanted, 0.01) if wanted < 0.5 else min(wanted, 0.99), MANY)
@@ -177,6 +189,30 @@ class Power(unittest.TestCase):
             self.assertGreater(rates[-1, -1], rates[-1, 1] + room)
         rates = [simulation.seen(MANY, 7, cv, 0.03).share for cv in CVS]
         self.assertEqual(rates, sorted(rates, reverse=True))
+
+    def test_among_others(self):
+        """a change is told as often as power says where it stands alone, and less among others"""
+        cv, effect = simulation.AMONG_CV, simulation.AMONG_EFFECT
+        spread = math.sqrt(2) * spread_of_logs(cv)
+        for n in (3, 5, 9):
+            rates = [simulation.told_among(MANY, cells, n) for cells in (1, *FAMILIES)]
+            wanted = power.power(spread, n, effect)
+            self.assertAlmostEqual(rates[0], wanted, delta=slack(wanted, MANY))
+            self.assertEqual(rates, sorted(rates, reverse=True))
+            self.assertLess(rates[-1], 0.5 * rates[0])
+
+    def test_among_is_judged(self):
+        """the rate of a change among others is that of judge() on the same cells"""
+        shape = (150, 4, 5)
+        boots = planted.quiet(simulation.generator(5, 4), shape, simulation.AMONG_CV, 0.0)
+        boots.new[:, 0] += math.log1p(simulation.AMONG_EFFECT)
+        told = 0
+        for new, base in zip(np.exp(boots.new), np.exp(boots.base)):
+            pairs = zip(new, base)
+            cells = [compare(dict(enumerate(one)), dict(enumerate(other))) for one, other in pairs]
+            told += judge(cells, True)[0].word in ("better", "worse")
+        self.assertAlmostEqual(simulation.told_among(150, 4, 5), told / 150)
+        self.assertGreater(told, 20)
 
     def test_equivalent(self):
         """more blocks and a wider margin are called equivalent more often where nothing changed"""

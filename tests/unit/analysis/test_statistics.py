@@ -3,11 +3,12 @@
 import math
 import random
 import unittest
+import warnings
 
 import numpy as np
 from scipy import stats
 
-from analysis.statistics import power, ranks
+from analysis.statistics import bootstrap, planted, power, ranks
 from analysis.statistics.drift import drift
 from analysis.statistics.effect import (
     coefficient_of_variation,
@@ -30,8 +31,17 @@ class Spread(unittest.TestCase):
         self.assertAlmostEqual(coefficient_of_variation([1, 2, 3]), 0.5)
 
     def test_of_one(self):
-        """one value has no spread"""
+        """one value has no spread, and zeros have none that is a share of them"""
         self.assertIsNone(coefficient_of_variation([5.0]))
+        self.assertIsNone(coefficient_of_variation([0.0, 0.0]))
+
+    def test_any_size(self):
+        """values near the ends of the range of numbers have the spread of others"""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for size in (1e308, 1e-300):
+                found = coefficient_of_variation([size, 1.2 * size, 1.4 * size])
+                self.assertAlmostEqual(found, 0.2 / 1.2)
 
 
 class Ratios(unittest.TestCase):
@@ -74,11 +84,17 @@ class Ratios(unittest.TestCase):
         self.assertTrue(0.935 <= held / 2000 <= 0.985, held)
 
     def test_unknown(self):
-        """one sample, or samples that do not vary, give a ratio without interval and say why"""
-        for new, base, word in (([2], [1, 1.1], "one sample"), ([2, 2], [1, 1], "vary")):
-            found = ratio_of_means(new, base)
+        """one sample, or samples that do not vary, give a ratio without any interval and say why"""
+        same = [2.0, 2.0, 2.0]
+        for found, word in (
+            (ratio_of_means([2], [1, 1.1]), "one sample"),
+            (ratio_of_means([2, 2], [1, 1]), "vary"),
+            (ratio_of_blocks(same, [1.0, 1.0, 1.0]), "vary"),
+            (ratio_of_blocks([2], [1]), "one block"),
+        ):
             self.assertIsNone(found.low)
             self.assertIn(word, found.reason)
+            self.assertEqual((found.boot.low, found.boot.reason), (None, found.reason))
             self.assertFalse(found.excludes_one)
             self.assertGreater(found.ratio, 1.8)
 
@@ -148,6 +164,30 @@ class Blocks(unittest.TestCase):
     def test_beyond_measure(self):
         """values over the whole range of numbers do not overflow"""
         found = compare({0: 1e-300, 1: 1e300}, {2: 1e300, 3: 1e-300})
+        self.assertEqual((found.low, found.reason), (None, "the samples vary beyond measure"))
+
+    def test_apart(self):
+        """sides that lie beyond measure apart have no ratio, either way round and however many"""
+        some, wide = [1.0, 1.1, 1.2], [1e-150, 1.0, 1e150]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for big, small in ((1e308, 1e-3), (1e308, 1e-308), (1.0, 1e-308)):
+                for n in (1, 2, 3):
+                    new, base = [big * value / 1.2 for value in some[:n]], [small] * n
+                    for sides in ((new, base), (base, new), ([big] * n, base)):
+                        for found in (ratio_of_blocks(*sides), ratio_of_means(*sides)):
+                            self.assertEqual((found.ratio, found.low), (None, None))
+                            self.assertEqual(found.reason, "the numbers differ beyond measure")
+            found = ratio_of_blocks(wide * 100, wide[::-1] * 100)
+            self.assertAlmostEqual(found.ratio, 1)
+            self.assertLess(found.high, math.inf)
+
+    def test_boot_beyond_measure(self):
+        """a bootstrap interval whose ends no number holds has a reason instead"""
+        logs = np.array([-700.0, 0.0, 700.0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            found = bootstrap.of_blocks(logs, np.zeros(3))
         self.assertEqual((found.low, found.reason), (None, "the samples vary beyond measure"))
 
     def test_many(self):
@@ -240,13 +280,28 @@ class Ranks(unittest.TestCase):
         self.assertFalse(found.exact)
         self.assertTrue(0 < found.p < 1)
         self.assertIn("same", ranks.mann_whitney([5] * 9, [5] * 9).reason)
-        self.assertIn("no pair differs", ranks.signed_rank([5] * 9, [5] * 9).reason)
         self.assertIn("not above 0", ranks.signed_rank([0] * 9, [5] * 9).reason)
-        some = ranks.signed_rank([1.0] * 5 + [2.0, 3.0, 4.0, 5.0], [1.0] * 9)
-        self.assertEqual((some.exact, some.p), (True, 2 / 2**4))
         some = ranks.signed_rank([2.0] * 5 + [3.0] * 4, [1.0] * 9)
         self.assertFalse(some.exact)
         self.assertLess(some.p, 0.02)
+
+
+    def test_pairs_that_differ(self):
+        """nine pairs must differ, as those that do not tell nothing"""
+        high = [1 + k / 100 for k in range(1, 10)]
+        found = ranks.signed_rank([1.0] + high[1:], [1.0] * 9)
+        self.assertEqual(found.p, None)
+        self.assertEqual(found.reason, "9 pairs that differ are needed, 8 do")
+        self.assertEqual(ranks.signed_rank([5] * 9, [5] * 9).p, None)
+        self.assertAlmostEqual(ranks.signed_rank([1.0, *high], [1.0] * 10).p, 2 / 2**9)
+
+    def test_paired_as_the_interval(self):
+        """sides are paired from three shared blocks on, as the interval is"""
+        for shared in range(5):
+            new, base = boots(1, 12, 0.1), boots(2, 12, 0.1)
+            base = {run if run < shared else f"other {run}": base[run] for run in base}
+            paired = ranks.tests(new, base)[0].name == "Wilcoxon signed rank"
+            self.assertEqual((paired, compare(new, base).blocks > 0), (shared > 2, shared > 2))
 
 
 class Power(unittest.TestCase):
@@ -286,6 +341,25 @@ class Power(unittest.TestCase):
         self.assertLessEqual(power.least_detectable(0.03, n), 1 / 0.98 - 1)
         self.assertGreater(power.least_detectable(0.03, n - 1), 1 / 0.98 - 1)
         self.assertEqual(power.runs_needed(0.03, 1 / 0.98), n)
+
+    def test_medians(self):
+        """of 20,000 ratios of medians of unchanged sides 95 of 100 lie within the half width"""
+        for cv, runs, room in ((0.05, 9, 0.01), (0.02, 51, 0.005)):
+            boots = planted.quiet(np.random.default_rng(1), (20_000, runs), cv, 0.0)
+            medians = [np.median(side, axis=-1) for side in (boots.new, boots.base)]
+            reach = math.log1p(power.half_width_of_medians(cv, runs))
+            held = np.mean(np.abs(medians[0] - medians[1]) <= reach)
+            self.assertAlmostEqual(held, 0.95, delta=room)
+
+    def test_medians_needed(self):
+        """with as many runs as are needed medians lie beyond their half width 80 times in 100"""
+        runs = power.runs_needed_of_medians(0.02, 0.01)
+        boots = planted.quiet(np.random.default_rng(2), (10_000, runs), 0.02, 0.01)
+        medians = [np.median(side, axis=-1) for side in (boots.new, boots.base)]
+        reach = math.log1p(power.half_width_of_medians(0.02, runs))
+        self.assertAlmostEqual(np.mean(medians[0] - medians[1] > reach), 0.8, delta=0.02)
+        # By hand: 2.802 standard errors of 0.02 * sqrt(2) * 1.2533, for a log ratio of 0.00995.
+        self.assertEqual(runs, 100)
 
     def test_edges(self):
         """no spread takes two blocks, too much of it no number; a bound of 1 is refused"""

@@ -3,8 +3,10 @@
 import math
 import unittest
 
+from analysis.judgement.study import study
 from analysis.judgement.verdicts import judge, within
 from analysis.statistics.effect import Ratio, compare, ratio_of_blocks, ratio_of_means
+from gates_fixture import around, result_of
 
 # The seed's regression report: medians of five runs a side, base and new: requests/s, CPU in µs.
 SEED_TABLE = {
@@ -20,7 +22,6 @@ SEED_RATIOS = {
     "proxy": (0.989, 1.011),
     "cache-hit": (1.014, 0.986),
 }
-RPS_LEAST, CPU_MOST = 0.98, 1.02
 # The seed's July figures, requests/s of two runs each, measured immediate, coalesced, coalesced,
 # immediate.
 IMMEDIATE, COALESCED = (764_854, 774_894), (1_072_662, 1_075_516)
@@ -31,9 +32,19 @@ def ratio(low, high, p):
     return Ratio(math.sqrt(low * high), low, high, 5, 5, p=p)
 
 
-def words(ratios, **how):
+def words(ratios):
     """The words of ratios of which more is better."""
-    return [verdict.word for verdict in judge(ratios, True, **how)]
+    return [verdict.word for verdict in judge(ratios, True)]
+
+
+def gated(**changed):
+    """What the point gate says of the seed's table, with other rows where `changed` has them: five
+    runs a side of those medians."""
+    rps, cpu = {}, {}
+    for name, row in (SEED_TABLE | changed).items():
+        base, new, *times = (around(median, 0, 0.03, -0.02, 0.01, -0.04) for median in row)
+        rps[name], cpu[name] = (base, new), times
+    return study(result_of(rps, cpu, gate={"kind": "point"})).gate
 
 
 class Words(unittest.TestCase):
@@ -49,13 +60,22 @@ class Words(unittest.TestCase):
 
     def test_direction(self):
         """where less is better, a ratio below 1 is better"""
-        judged = judge([ratio(0.80, 0.95, 0.004), ratio(1.05, 1.2, 0.004)], False)
+        low, high = ratio(0.80, 0.95, 0.004), ratio(1.05, 1.2, 0.004)
+        judged = judge([low, high], False)
         self.assertEqual([verdict.word for verdict in judged], ["better", "worse"])
+        judged = judge([low, low, high, high], [True, False, True, False])
+        found = [(verdict.word, verdict.ratio, verdict.judged) for verdict in judged]
+        self.assertEqual(
+            found,
+            [("worse", low, 4), ("better", low, 4), ("better", high, 4), ("worse", high, 4)],
+        )
+        with self.assertRaises(ValueError):
+            judge([low, high], [True])
 
     def test_small_but_sure(self):
         """a sure difference inside the margin is equivalent, not better"""
         self.assertEqual(words([ratio(1.005, 1.015, 1e-9)]), ["equivalent"])
-        self.assertEqual(words([ratio(1.005, 1.015, 1e-9)], margin=0.01), ["better"])
+        self.assertEqual(words([ratio(1.005, 1.0201, 1e-9)]), ["better"])
 
     def test_margin_is_symmetric(self):
         """the margin's ends are inside it, and it reaches as far down as up on a log scale"""
@@ -100,11 +120,26 @@ class Words(unittest.TestCase):
 
 class Seed(unittest.TestCase):
     def test_table_passes(self):
-        """the seed's table of medians gives its ratios and its four passes by the point rule"""
-        for name, (base, new, cpu_base, cpu_new) in SEED_TABLE.items():
-            rps, cpu = compare({0: new}, {0: base}), compare({0: cpu_new}, {0: cpu_base})
-            self.assertEqual((round(rps.ratio, 3), round(cpu.ratio, 3)), SEED_RATIOS[name])
-            self.assertTrue(rps.ratio >= RPS_LEAST and cpu.ratio <= CPU_MOST, name)
+        """by the point gate the seed's table of medians gives its ratios and its four passes"""
+        outcome = gated()
+        found = {row.pair.place: row for row in outcome.rows}
+        self.assertEqual(list(found), list(SEED_TABLE))
+        for name, row in found.items():
+            ratios = tuple(round(half.ratio.number, 3) for half in row.halves)
+            self.assertEqual((ratios, row.text), (SEED_RATIOS[name], "pass"))
+        self.assertEqual((outcome.word, outcome.exit_status), ("pass", 0))
+
+    def test_table_can_fail(self):
+        """a little beyond 0.98 of its requests/s, or 1.02 of its CPU, the same gate fails there"""
+        base, new, cpu_base, cpu_new = SEED_TABLE["proxy"]
+        for row, text in (
+            ((base, 0.9799 * base, cpu_base, cpu_new), "fail (requests/s)"),
+            ((base, new, cpu_base, 1.0201 * cpu_base), "fail (CPU)"),
+        ):
+            outcome = gated(proxy=row)
+            found = [row.text for row in outcome.rows]
+            self.assertEqual(found, ["pass", "pass", text, "pass"])
+            self.assertEqual((outcome.word, outcome.exit_status), ("fail", 1))
 
     def test_table_has_no_interval(self):
         """medians alone say nothing of their noise: each cell of that table is inconclusive"""
