@@ -44,6 +44,9 @@ SCENARIOS = ["respond-64", "respond-10k", "echo-256", "coalesced-8"]
 # What aggregate.txt says of a comparison of two commits, in this order.
 FACTS = [
     r"^regression: \S+$",
+    r"^New against base: the gate holds in \d of 4 scenarios",
+    r"^Gate:\n  The gate \(kind point\) (passes|fails)\.$",
+    r"^  Requests per second at least 0\.98 of the base's and the server's CPU per request at most 1\.02",
     r"^Machine:\n  \S+; .*kernel ",
     r"^  Pins: server on CPU \d+ and client on CPU \d+",
     r"^  base \(the base\): asked for: commit HEAD~1; built from commit BASE, clean; program SHA-256 [0-9a-f]{64}; .*build type ",
@@ -61,7 +64,6 @@ FACTS = [
     r"^  Answers other than OK: none\.$",
     r"^  Samples that are not valid: none of 16\.$",
     r"^  Runs excluded: none",
-    r"^  Requests per second at least 0\.98 of the base's and the server's CPU per request at most 1\.02",
     r"^  CPU per request is os_cpu_us everywhere: both sides are one kernel stack",
     r"^ *scenario +base req/s +new req/s +new / base +cpu_us base +cpu_us new +cpu new / base +n +gate$",
     *(rf"^ *{name} +[\d,]+ +[\d,]+ +\d\.\d{{3}} +[\d.]+ +[\d.]+ +\d\.\d{{3}} +2/2 \+ 2/2 +(pass|fail \(.*\))$" for name in SCENARIOS),
@@ -70,7 +72,6 @@ FACTS = [
     r"^Peak resident memory of the server:\n  respond-64, since (measurement|server) start: base median [\d.]+ MiB \([\d.]+ to [\d.]+\); new ",
     r"^  Every sample has a server of its own",
     r"^  Causes were not looked for\.$",
-    r"^Verdict:\n  new against base: the gate holds in \d of 4 scenarios",
     r"aggregate\.csv and variants\.csv",
     r"^  Program of base: in the cache of builds, key [0-9a-f]{8,}\.$",
 ]
