@@ -7,23 +7,24 @@ know any spread; 3 no valid sample; 4 refused, e.g. what is no A/A result.
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 
+from analysis.command import EXIT_INVALID, Parser, carry_out
 from analysis.inputs.load import Refusal, load_result
 from analysis.judgement.calibration import MEASURES
 from analysis.judgement.study import Study, study
 from analysis.pages import floor, verdicts
 from analysis.pages.blocks import as_text
 
-EXIT_WRONG, EXIT_UNKNOWN, EXIT_INVALID, EXIT_REFUSED = 1, 2, 3, 4
+NAME = "weir calibrate"
+EXIT_WRONG, EXIT_UNKNOWN = 1, 2
 
 
 def main(argv: list[str] | None = None) -> int:
     """Parses, reads, prints; the exit status."""
-    parser = _Parser(
-        prog="weir calibrate",
+    parser = Parser(
+        prog=NAME,
         description="Prints the noise floor that an A/A result found: what this host can tell.",
     )
     parser.add_argument(
@@ -33,29 +34,27 @@ def main(argv: list[str] | None = None) -> int:
         help="of two variants that are one program, e.g. of experiments/calibrate",
     )
     path = parser.parse_args(argv).result
-    try:
-        of = study(load_result(path))
-        if of.result.valid and of.no_a_a is not None:
-            raise Refusal(
-                path,
-                (
-                    f"is no A/A result: {of.no_a_a}; `./weir calibrate` makes one, or give one"
-                    " whose two variants are the same build"
-                ),
-            )
-    except Refusal as refusal:
-        print(f"weir calibrate: {refusal}", file=sys.stderr)
-        return EXIT_REFUSED
-    except KeyboardInterrupt:
-        return 130
+    return carry_out(NAME, lambda: _calibrate(path))
+
+
+def _calibrate(path: Path) -> int:
+    of = study(load_result(path))
+    if not of.result.valid:
+        why = f"none of {len(of.result.samples)} samples is valid"
+        print(f"{NAME}: {path}: {why}", file=sys.stderr)
+        return EXIT_INVALID
+    if of.no_a_a is not None:
+        raise Refusal(
+            path,
+            (
+                f"is no A/A result: {of.no_a_a}; `./weir calibrate` makes one, or give one"
+                " whose two variants are the same build"
+            ),
+        )
     return _told(of)
 
 
 def _told(of: Study) -> int:
-    if not of.result.valid:
-        why = f"none of {len(of.result.samples)} samples is valid"
-        print(f"weir calibrate: {of.result.path}: {why}", file=sys.stderr)
-        return EXIT_INVALID
     calibration = of.calibration
     assert calibration is not None  # it is an A/A run
     print("\n".join([*as_text([floor.block(calibration)]), *verdicts.a_a(of)]))
@@ -63,14 +62,6 @@ def _told(of: Study) -> int:
         return EXIT_WRONG
     known = any(calibration.overall(name) is not None for name in MEASURES)
     return 0 if known else EXIT_UNKNOWN
-
-
-class _Parser(argparse.ArgumentParser):
-    """Exits with 4 on wrong usage, as every verb does."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        self.print_usage(sys.stderr)
-        self.exit(EXIT_REFUSED, f"{self.prog}: {message}\n")
 
 
 if __name__ == "__main__":

@@ -2,20 +2,23 @@
 
 Exit: 0 written, and the gate passes if there is one; 1 it fails; 2 it is undecided; 3 no sample is
 valid; 4 refused or not writable, or written with a gate that is tighter than the noise floor. A
-gate is judged where the experiment states one or --gate asks for one.
+gate is judged where the experiment states one or --gate asks for one. Claims are judged on the page
+always, in the exit status only with --claims: where the gate passes it is then 1 if a claim is
+contradicted, 2 if none is but one is undecided. `weir run` does not ask for that.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
-import signal
 import sys
 from pathlib import Path
 
+from analysis.command import Parser, carry_out
 from analysis.figures import catalogue
 from analysis.inputs import files
-from analysis.judgement import calibration_file, gate
+from analysis.inputs.load import Result, load_result
+from analysis.judgement import calibration_file, claims, gate
 from analysis.judgement.study import Study, study
 from analysis.pages import cells_csv
 from analysis.pages import comparison_csv
@@ -25,9 +28,8 @@ from analysis.pages import render
 from analysis.pages import sections
 from analysis.pages import terminal
 from analysis.pages.headline import headline
-from analysis.inputs.load import Refusal, Result, load_result
 
-EXIT_REFUSED = 4
+NAME = "weir report"
 
 
 def outputs(of: Study, wide: bool = False) -> dict[str, bytes]:
@@ -68,8 +70,13 @@ def write(result: Result, made: dict[str, bytes]) -> None:
 
 def main(argv: list[str] | None = None) -> int:
     """Parses, reads, writes; the exit status."""
-    parser = _Parser(
-        prog="weir report",
+    asked = _parser().parse_args(argv)
+    return carry_out(NAME, lambda: _report(asked))
+
+
+def _parser() -> Parser:
+    parser = Parser(
+        prog=NAME,
         description="Writes tables, figures and reports into a result directory.",
     )
     parser.add_argument(
@@ -84,6 +91,11 @@ def main(argv: list[str] | None = None) -> int:
         help="judge by this kind of gate, with the experiment's bounds where it states some",
     )
     parser.add_argument(
+        "--claims",
+        action="store_true",
+        help="exit with 1 if a claim is contradicted, 2 if one is undecided, where the gate passes",
+    )
+    parser.add_argument(
         "--calibration",
         type=Path,
         metavar="PATH",
@@ -94,50 +106,37 @@ def main(argv: list[str] | None = None) -> int:
         action="store_true",
         help="also draw every figure as wide as both columns of a page, into figures/wide",
     )
-    asked = parser.parse_args(argv)
+    return parser
+
+
+def _report(asked: argparse.Namespace) -> int:
     path = asked.result
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    try:
-        with publish.sole_writer(path):
-            publish.settle(path)
-            of = study(load_result(path), asked.gate, asked.calibration)
-            write(of.result, outputs(of, asked.wide))
-    except Refusal as refusal:
-        print(f"weir report: {refusal}", file=sys.stderr)
-        return EXIT_REFUSED
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
-    except OSError as error:
-        print(
-            f"weir report: {error.filename or path}: cannot be written: {error.strerror}",
-            file=sys.stderr,
-        )
-        return EXIT_REFUSED
+    with publish.sole_writer(path):
+        publish.settle(path)
+        of = study(load_result(path), asked.gate, asked.calibration)
+        write(of.result, outputs(of, asked.wide))
     for line in headline(of):
         print(line)
     print(f"report: {path / 'report.html'}")
-    return status(of)
+    return status(of) or (_of_claims(of) if asked.claims else 0)
 
 
 def status(of: Study) -> int:
-    """The exit status of a report that is written; says on stderr why it is not 0."""
+    """The exit status of a report that is written, claims aside; says on stderr why it is not 0."""
     outcome, path = of.gate, of.result.path
     if not of.result.valid:
-        print(
-            f"weir report: {path}: none of {len(of.result.samples)} samples is valid",
-            file=sys.stderr,
-        )
+        print(f"{NAME}: {path}: none of {len(of.result.samples)} samples is valid", file=sys.stderr)
     elif outcome.exit_status:
-        print(f"weir report: {path}: gate {outcome.word}: {outcome.why}", file=sys.stderr)
+        print(f"{NAME}: {path}: gate {outcome.word}: {outcome.why}", file=sys.stderr)
     return outcome.exit_status
 
 
-class _Parser(argparse.ArgumentParser):
-    """Exits with 4 on wrong usage, as every verb does."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        self.print_usage(sys.stderr)
-        self.exit(EXIT_REFUSED, f"{self.prog}: {message}\n")
+def _of_claims(of: Study) -> int:
+    """Likewise of the experiment's claims."""
+    for one in of.claims:
+        if one.word != claims.SUPPORTED:
+            print(f"{NAME}: {of.result.path}: claim {one.name} {one.word}: {one.why}", file=sys.stderr)
+    return claims.exit_status(of.claims)
 
 
 if __name__ == "__main__":

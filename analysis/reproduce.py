@@ -7,18 +7,18 @@ none; 3 a directory has no valid sample; 4 refused.
 
 from __future__ import annotations
 
-import argparse
-import signal
 import sys
 from pathlib import Path
 
-from analysis.inputs.load import Refusal, load_result
+from analysis.command import EXIT_INVALID, Parser, carry_out
+from analysis.inputs.load import load_result
 from analysis.judgement.reproduction import NOT_REPRODUCED, REPRODUCED, Reproduced, reproductions
-from analysis.judgement.study import Study, study
+from analysis.judgement.study import study
 from analysis.pages import reproduction
 from analysis.pages.blocks import as_text
 
-EXIT_NOT_REPRODUCED, EXIT_UNDECIDED, EXIT_INVALID, EXIT_REFUSED = 1, 2, 3, 4
+NAME = "weir reproduce"
+EXIT_NOT_REPRODUCED, EXIT_UNDECIDED = 1, 2
 
 
 def exit_status(found: list[Reproduced]) -> int:
@@ -31,43 +31,28 @@ def exit_status(found: list[Reproduced]) -> int:
 
 def main(argv: list[str] | None = None) -> int:
     """Parses, reads, prints; the exit status."""
-    parser = _Parser(
-        prog="weir reproduce",
+    parser = Parser(
+        prog=NAME,
         description="Says whether a repetition of a run says of its claims what the run said.",
     )
     parser.add_argument("old", type=Path, metavar="OLD", help="the earlier result directory")
     parser.add_argument("new", type=Path, metavar="NEW", help="that of its repetition")
     asked = parser.parse_args(argv)
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    try:
-        old, new = (study(load_result(path)) for path in (asked.old, asked.new))
-        return _say(old, new)
-    except Refusal as refusal:
-        print(f"weir reproduce: {refusal}", file=sys.stderr)
-        return EXIT_REFUSED
-    except KeyboardInterrupt:
-        return 128 + signal.SIGINT
+    return carry_out(NAME, lambda: _reproduce(asked.old, asked.new))
 
 
-def _say(old: Study, new: Study) -> int:
+def _reproduce(*paths: Path) -> int:
     """Prints the table; the exit status."""
+    old, new = (study(load_result(path)) for path in paths)
     found, stated = reproductions(old, new)
     print(f"{new.result.path} as a repetition of {old.result.path}\n")
     print("\n".join(as_text(reproduction.blocks(old.result, new.result, found, stated))))
     for side in (old, new):
         if not side.result.valid:
             reason = f"none of {len(side.result.samples)} samples is valid"
-            print(f"weir reproduce: {side.result.path}: {reason}", file=sys.stderr)
+            print(f"{NAME}: {side.result.path}: {reason}", file=sys.stderr)
             return EXIT_INVALID
     return exit_status(found)
-
-
-class _Parser(argparse.ArgumentParser):
-    """Exits with 4 on wrong usage, as every verb does."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        self.print_usage(sys.stderr)
-        self.exit(EXIT_REFUSED, f"{self.prog}: {message}\n")
 
 
 if __name__ == "__main__":

@@ -13,10 +13,11 @@ import itertools
 import math
 import sys
 from pathlib import Path
-from typing import Callable, Iterator, NoReturn, Sequence
+from typing import Callable, Iterator, Sequence
 
 import numpy as np
 
+from analysis.command import Parser, carry_out
 from analysis.figures import power
 from analysis.figures.power import Seen
 from analysis.judgement.gate import RPS_LEAST
@@ -28,7 +29,7 @@ from analysis.statistics.holm import holm
 from analysis.statistics.planted import Boots
 from analysis.statistics.power import half_width, least_detectable, runs_needed
 
-EXIT_REFUSED = 4
+NAME = "python3 -m analysis.simulation"
 REPETITIONS = 1000
 # What is cheap to simulate and seldom happens is repeated so many times as often.
 OFTEN = 10
@@ -308,32 +309,23 @@ def power_figure(repetitions: int) -> bytes:
 
 def main(argv: list[str] | None = None) -> int:
     """Parses, simulates, prints; the exit status."""
-    parser = _Parser(
-        prog="python3 -m analysis.simulation",
+    parser = Parser(
+        prog=NAME,
         description="Measures intervals, verdicts and gates on simulated boots of known truth.",
     )
     parser.add_argument("--repetitions", type=_above_0, default=REPETITIONS, help="of each case")
     parser.add_argument("--figure", type=Path, metavar="PATH", help="also draw the power curves")
     options = parser.parse_args(argv)
-    print(f"{options.repetitions:,} repetitions of each case")
+    return carry_out(NAME, lambda: _simulate(options.repetitions, options.figure))
+
+
+def _simulate(repetitions: int, figure: Path | None) -> int:
+    print(f"{repetitions:,} repetitions of each case")
     for title, table in TABLES.items():
-        print(f"\n{title}\n\n{markdown(table(options.repetitions))}", end="")
-    if options.figure is None:
-        return 0
-    try:
-        options.figure.write_bytes(power_figure(options.repetitions))
-    except OSError as error:
-        print(f"{parser.prog}: {options.figure}: {error.strerror}", file=sys.stderr)
-        return EXIT_REFUSED
+        print(f"\n{title}\n\n{markdown(table(repetitions))}", end="")
+    if figure is not None:
+        figure.write_bytes(power_figure(repetitions))
     return 0
-
-
-class _Parser(argparse.ArgumentParser):
-    """Argparse's, with the exit status of a usage error that every command has."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(EXIT_REFUSED, f"{self.prog}: {message}\n")
 
 
 def _above_0(text: str) -> int:

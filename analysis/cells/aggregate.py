@@ -16,6 +16,10 @@ from analysis.cells.columns import COLUMNS, GREATEST, LEAST, MEDIANS, PERCENTILE
 from analysis.statistics.effect import Ratio, coefficient_of_variation, compare
 
 
+# Numbers of two cells by block.
+Sides = tuple[dict[int | str, float], dict[int | str, float]]
+
+
 @dataclass(frozen=True)
 class Value:
     """A number, or None with its reason."""
@@ -42,8 +46,12 @@ class Cell:
         return [sample for sample in self.samples if sample.valid]
 
     def by_block(self, of: Callable[[Sample], float | None]) -> dict[int | str, float]:
-        """A number of each valid sample that has it, by the run in which it was measured."""
-        numbers = ((sample.block, of(sample)) for sample in self.valid)
+        """A number of each valid sample that has it, by the run in which it was measured. Where two
+        are of one run, as no run of ours has them, they are no blocks: each goes by its own name."""
+        blocks: list[int | str] = [sample.block for sample in self.valid]
+        if len(set(blocks)) < len(blocks):
+            blocks = [sample.sample_id for sample in self.valid]
+        numbers = ((block, of(sample)) for block, sample in zip(blocks, self.valid))
         return {block: number for block, number in numbers if number is not None}
 
     def known(self, name: str) -> float:
@@ -81,6 +89,7 @@ class Comparison:
     base: Any
     context: dict[str, Any]  # of the factors that vary
     ratio: Ratio
+    sides: Sides = ({}, {})  # new, base
 
 
 @dataclass(frozen=True)
@@ -281,7 +290,7 @@ def _comparisons(factors: dict[str, list[Any]], cells: list[Cell]) -> Iterator[C
             where = {
                 name: value for name, value in zip(names, context) if len(factors[name]) > 1
             }
-            yield Comparison(factor, level, levels[0], where, compare(new, base))
+            yield Comparison(factor, level, levels[0], where, compare(new, base), (new, base))
 
 
 def relative_rates(cells: list[Cell]) -> list[tuple[Sample, Cell, float]]:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable, Iterator
 
 from analysis.cells import aggregate
 from analysis.cells import words
-from analysis.cells.aggregate import Aggregate, Cell, Value
+from analysis.cells.aggregate import Aggregate, Cell, Sides, Value
 from analysis.inputs.load import Sample
 from analysis.statistics.effect import Ratio, compare
 from analysis.statistics.interval import DIFFER_TOO_MUCH
@@ -34,7 +34,7 @@ class Change:
 
     medians: Value  # the ratio of both cells' medians
     ratio: Ratio  # over blocks, with its interval; unknown wherever that of the medians is
-    sides: tuple[dict[int | str, float], dict[int | str, float]]  # new, base: number by block
+    sides: Sides  # new, base
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Pair:
     cpu: Change
     cpu_column: str  # which meaning of CPU per request compares here
     cpu_why: str
+    context: dict[str, Any] = field(default_factory=dict)  # of the factors that vary
 
 
 def pairs(found: Aggregate) -> list[Pair]:
@@ -72,18 +73,27 @@ def _pairs(found: Aggregate) -> Iterator[Pair]:
         ]
         if all(len(cells) == 1 for cells in sides):
             (base,), (new,) = sides
-            yield _pair(_place(found, context), base_name, name, base, new)
+            where = _context(found, context)
+            yield replace(_pair(_place(where), base_name, name, base, new), context=where)
 
 
-def _place(found: Aggregate, context: tuple[Any, ...]) -> str:
-    """The scenario's name, and each other factor that varies."""
+def _context(found: Aggregate, levels: tuple[Any, ...]) -> dict[str, Any]:
+    """The scenario, and each other factor that varies, with its level."""
     names = [factor for factor in found.factors if factor != AXIS]
-    words = [
-        str(level) if name == "scenario" else words.describe(name, level)
-        for name, level in zip(names, context)
+    return {
+        name: level
+        for name, level in zip(names, levels)
         if name == "scenario" or len(found.factors[name]) > 1
+    }
+
+
+def _place(context: dict[str, Any]) -> str:
+    """E.g. "respond-64, depth 8"."""
+    told = [
+        str(level) if name == "scenario" else words.describe(name, level)
+        for name, level in context.items()
     ]
-    return ", ".join(words) or "all"
+    return ", ".join(told) or "all"
 
 
 def _pair(place: str, base_name: str, name: str, base: Cell, new: Cell) -> Pair:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, Sequence
 
 from analysis.cells.aggregate import Comparison
 
 # Bounds of a ratio beyond this, or below its inverse, are not told as numbers.
 RATIO_MAX = 1000
+# A sentence names this many at most.
+NAMED_MAX = 5
 
 
 def count(number: int, noun: str) -> str:
     """E.g. "1 sample", "3 samples"."""
     return f"{number} {noun}" + ("" if number == 1 else "s")
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - NAMED_MAX
+    return ", ".join(names[:NAMED_MAX]) + (f", and {more} more" if more > 0 else "")
 
 
 def compact(number: float) -> str:
@@ -106,6 +114,8 @@ def sentence(comparison: Comparison) -> str:
     level = capital(describe(comparison.factor, comparison.level))
     base, where = describe(comparison.factor, comparison.base), context_of(comparison)
     where = f" {where}" if where else ""
+    if ratio.ratio is None:
+        return f"{level} against {base}{where}: n/a ({ratio.reason})."
     if ratio.low is None:
         return f"{level} measured {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
     if not ratio.excludes_one:

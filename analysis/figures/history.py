@@ -52,13 +52,17 @@ def _figure(of: History, series: Series, name: str) -> Drawing:
     canvas.axes.plot([point.result + 1 for point in series.points], medians, color=PALETTE[1])
     for at in of.breaks:
         canvas.axes.axvline(at + 0.5, color=INK, linewidth=0.8, linestyle=":")
+    for at in sorted(set(of.other_clients) - set(of.breaks)):
+        canvas.axes.axvline(at + 0.5, color=INK, linewidth=0.4, linestyle="--")
     canvas.axes.set_xlim(0.5, len(of.studies) + 0.5)
     canvas.axes.xaxis.get_major_locator().set_params(integer=True)
     canvas.axes.set_ylim(bottom=0)
     canvas.axes.yaxis.set_major_formatter(lambda value, _: tick(value))
     caption = f"{series.place}. Dots: samples; line: medians."
     if of.breaks:
-        caption += " Dotted lines: host, build or client changed; not comparable across."
+        caption += " Dotted lines: host or build changed; not comparable across."
+    if set(of.other_clients) - set(of.breaks):
+        caption += " Dashed lines: the client changed; ratios are of both."
     sizes = sorted({len(point.cell.valid) for point in series.points})
     each = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
     return finish(canvas, name, caption, f"n = {each} samples of {count(len(medians), 'result')}")

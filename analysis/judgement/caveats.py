@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.cells.aggregate import Cell
-from analysis.cells.words import count
+from analysis.cells.words import count, some
 from analysis.inputs.load import Result, Sample
 
 # A sample in which other processes took more than this many CPUs' worth of time is named.
@@ -16,8 +16,6 @@ RUNNER_SHARE_MAX = 0.01
 # Less than this is too little to judge by: seconds of measured window, valid samples of a cell.
 WINDOW_MIN_S = 1.0
 SAMPLES_MIN = 3
-# A banner names this many at most.
-NAMED_MAX = 5
 
 
 @dataclass(frozen=True)
@@ -156,7 +154,7 @@ def _course(result: Result) -> list[Caveat]:
     facts = [*(result.drift_earlier or []), *(result.drift or [])]
     changed = [str(fact["fact"]) for fact in facts if fact.get("matters") is True]
     if changed:
-        text = f"{_some(list(dict.fromkeys(changed)))} changed while the run lasted; see below"
+        text = f"{some(list(dict.fromkeys(changed)))} changed while the run lasted; see below"
         found.append(Caveat("drifting host", text))
     shares = [sample.find(None, "runner_cpu_share")[0] or 0 for sample in result.valid]
     over = [share for share in shares if share > RUNNER_SHARE_MAX]
@@ -204,7 +202,7 @@ def _client(valid: list[Sample]) -> list[Caveat]:
     ]
     if not names:
         return []
-    where = ", ".join(dict.fromkeys(sorted(names)))
+    where = some(list(dict.fromkeys(sorted(names))))
     return [
         Caveat(
             "saturated client",
@@ -225,7 +223,7 @@ def _others(valid: list[Sample]) -> list[Caveat]:
     )
     if not busy:
         return []
-    where = _some([f"{sample.sample_id} {sample.variant}: {cpus:.2f}" for cpus, sample in busy])
+    where = some([f"{sample.sample_id} {sample.variant}: {cpus:.2f}" for cpus, sample in busy])
     return [
         Caveat(
             "busy host",
@@ -264,16 +262,10 @@ def _few(cells: list[Cell]) -> list[Caveat]:
             "few samples",
             (
                 f"{len(few)} of {count(len(cells), 'cell')} with fewer than {SAMPLES_MIN} valid"
-                f" samples, so noise there is hardly known ({_some(few)})"
+                f" samples, so noise there is hardly known ({some(few)})"
             ),
         )
     ]
-
-
-def _some(names: list[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = len(names) - NAMED_MAX
-    return ", ".join(names[:NAMED_MAX]) + (f", and {more} more" if more > 0 else "")
 
 
 def _mixed(cells: list[Cell]) -> list[Caveat]:
@@ -285,7 +277,7 @@ def _mixed(cells: list[Cell]) -> list[Caveat]:
         Caveat(
             "mixed settings",
             (
-                f"samples of {', '.join(twice)} did not all run with the same effective settings; "
+                f"samples of {some(twice)} did not all run with the same effective settings; "
                 "they are separate rows and enter no ratio"
             ),
         )

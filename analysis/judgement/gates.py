@@ -198,7 +198,10 @@ def _how(gate: Gate) -> list[str]:
     }[gate.kind]
     if gate.stated:
         return [by]
-    return [by, "No gate was asked for: this is the usual one, shown; nothing hangs on it."]
+    return [
+        by,
+        "No gate was asked for: these are the usual bounds, for information; nothing hangs on them.",
+    ]
 
 
 def _untold(gate: Gate, rows: Sequence[Row]) -> list[str]:

@@ -1,13 +1,15 @@
 """Many results in the order of time: each place's rate, against the result before and the first.
 
-Where machine, kernel, governor or client changed, a line is drawn: no ratio is taken across it.
+Where machine, kernel, governor or build options changed, a line is drawn: no ratio is taken across
+it. Another revision of the client alone is marked and judged across: results of several commits have
+each their own, and nothing else could be learned of them (docs/decisions/client-revision.md).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Sequence
+from typing import Iterator, Sequence
 
 from analysis.cells import matching
 from analysis.cells.aggregate import Cell
@@ -27,6 +29,8 @@ class Point:
     cell: Cell
     against_last: Verdict | str  # or why there is none
     against_first: Verdict | str
+    client_since_last: bool = False  # whether another client made the load then
+    client_since_first: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,23 @@ class History:
     @cached_property
     def breaks(self) -> dict[int, str]:
         """What changed before a result, by its place: it is not comparable with those before."""
+        found = {
+            at: [what for what in changed if what != refusals.CLIENT_REVISION]
+            for at, changed in self._changes.items()
+        }
+        return {at: ", ".join(changed) for at, changed in found.items() if changed}
+
+    @cached_property
+    def other_clients(self) -> list[int]:
+        """The places of results whose client is not that of the result before."""
+        changes = self._changes.items()
+        return [at for at, changed in changes if refusals.CLIENT_REVISION in changed]
+
+    @cached_property
+    def _changes(self) -> dict[int, list[str]]:
+        """What is not as in the result before."""
         results = [study.result for study in self.studies]
-        found = ((at, _unlike(results[at - 1], results[at])) for at in range(1, len(results)))
-        return {at: what for at, what in found if what}
+        return {at: _unlike(results[at - 1], results[at]) for at in range(1, len(results))}
 
     @cached_property
     def series(self) -> list[Series]:
@@ -69,7 +87,7 @@ class History:
         judged = dict(zip(apart, verdicts.judge(ratios, True)))
         words = iter([pair if isinstance(pair, str) else judged[_key(pair)] for pair in pairs])
         return [
-            Series(place, [Point(at, cell, next(words), next(words)) for at, cell in cells])
+            Series(place, [self._point(cells, number, words) for number in range(len(cells))])
             for place, cells in rows
         ]
 
@@ -82,6 +100,14 @@ class History:
                 why = self._changed(since, at)
                 pairs.append(f"not comparable: {why}" if why else (base, cell))
         return pairs
+
+    def _point(
+        self, cells: Sequence[tuple[int, Cell]], number: int, words: Iterator[Verdict | str]
+    ) -> Point:
+        at, cell = cells[number]
+        since = cells[max(number - 1, 0)][0], cells[0][0]
+        clients = (any(one < other <= at for other in self.other_clients) for one in since)
+        return Point(at, cell, next(words), next(words), *clients)
 
     def _changed(self, since: int, at: int) -> str | None:
         """What changed between two results, at the latest."""
@@ -106,6 +132,6 @@ def _measured(cells: Sequence[Cell | None]) -> list[tuple[int, Cell]]:
     return [(at, cell) for at, cell in enumerate(cells) if cell is not None and cell.valid]
 
 
-def _unlike(before: Result, after: Result) -> str:
+def _unlike(before: Result, after: Result) -> list[str]:
     """What is not the same; empty where all is."""
-    return ", ".join(dict.fromkeys(one.what for one in refusals.between(before, after)))
+    return list(dict.fromkeys(one.what for one in refusals.between(before, after)))

@@ -40,6 +40,7 @@ PATH = (
     ("protocol", "protocol", "compare cells of one protocol"),
 )
 HASH_DIGITS = 12
+CLIENT_REVISION = "client revision"
 _SAME_CLIENT = "give both the same client"
 CLIENT = (
     "client_stack",
@@ -148,7 +149,7 @@ def _client(a: Result, b: Result) -> list[Refused]:
         commits = [f"{_shown(commit)}, program {sha}" for commit, sha in zip(commits, hashes)]
     else:
         alike = commits[0] == commits[1] is not None
-    return [] if alike else [Refused("client revision", *map(_shown, commits), instead)]
+    return [] if alike else [Refused(CLIENT_REVISION, *map(_shown, commits), instead)]
 
 
 def _client_hash(build: dict[str, Any]) -> str | None:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.cells.aggregate import Aggregate, Comparison
-from analysis.cells.words import context_of, describe
 from analysis.inputs.load import Refusal, Result
 from analysis.judgement.claims import ClaimOutcome, UNDECIDED, outcome
+from analysis.judgement.judged import RPS
 from analysis.judgement.statements import read
 from analysis.judgement.study import Study
-from analysis.judgement.verdicts import INCONCLUSIVE, Verdict, judge
+from analysis.judgement.verdicts import INCONCLUSIVE, Verdict
 
 REPRODUCED, NOT_REPRODUCED = "reproduced", "not reproduced"
 # Words that decide nothing.
@@ -38,7 +37,7 @@ def reproductions(old: Study, new: Study) -> tuple[list[Reproduced], bool]:
     _check_same(old.result, new.result)
     claims = read(old.result.effective, old.result.path)
     if not claims:
-        return _of_verdicts(old.found, new.found), False
+        return _of_verdicts(old, new), False
     sides = [(outcome(claim, old.found), outcome(claim, new.found)) for claim in claims]
     return [_judged(earlier.name, earlier, later) for earlier, later in sides], True
 
@@ -116,8 +115,8 @@ def _interval(said: ClaimOutcome | Verdict) -> tuple[float, float] | None:
     return None if low is None or high is None else (low, high)
 
 
-def _of_verdicts(old: Aggregate, new: Aggregate) -> list[Reproduced]:
-    """Every comparison of requests/s that the earlier result decided."""
+def _of_verdicts(old: Study, new: Study) -> list[Reproduced]:
+    """Every comparison that the earlier result decided."""
     now = _verdicts(new)
     return [
         _judged(name, verdict, now.get(name))
@@ -126,16 +125,9 @@ def _of_verdicts(old: Aggregate, new: Aggregate) -> list[Reproduced]:
     ]
 
 
-def _verdicts(found: Aggregate) -> dict[str, Verdict]:
-    """By what is compared; all comparisons are judged together."""
-    words = judge([one.ratio for one in found.comparisons], higher_is_better=True)
-    return {_name(one): verdict for one, verdict in zip(found.comparisons, words)}
-
-
-def _name(comparison: Comparison) -> str:
-    """E.g. "coalesce against immediate at depth 8, on epoll@loopback"."""
-    level, base = (
-        describe(comparison.factor, one) for one in (comparison.level, comparison.base)
-    )
-    where = context_of(comparison)
-    return f"{level} against {base}" + (f" {where}" if where else "")
+def _verdicts(of: Study) -> dict[str, Verdict]:
+    """By what is compared, e.g. "coalesce against immediate at depth 8, on epoll@loopback"."""
+    return {
+        row.name if row.measure == RPS else f"{row.measure}: {row.name}": row.verdict
+        for row in of.judged
+    }

@@ -63,8 +63,9 @@ class Study:
 
     @cached_property
     def judged(self) -> list[Judged]:
-        """A verdict for each comparison, all judged together: of the variants where there are
-        some, else of each factor's levels."""
+        """A verdict for each comparison: of the variants where there are some, else of each
+        factor's levels. All that there are, of all factors, are judged together, and every page,
+        table and figure has its words from here."""
         return judged.of_pairs(self.pairs) or judged.of_factors(self.found)
 
     @cached_property

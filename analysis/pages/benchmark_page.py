@@ -63,7 +63,7 @@ def _changes(of: Benchmarks) -> Block:
         for change in of.changes
     ]
     about = "Medians of repetitions; a change above 0 is slower."
-    return Block("", [about], Table(titles, rows, 3))
+    return Block("", [about], Table(titles, rows, 3, frozenset({"why"})))
 
 
 def _p(change: Change) -> str:

@@ -7,11 +7,18 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as people read them; the first `left` columns are words, the others numbers."""
+    """Cells as people read them; the first `left` columns are words, and those with a title in
+    `words`; the others are numbers."""
 
     titles: list[str]
     rows: list[list[str]]
     left: int = 1
+    words: frozenset[str] = frozenset()
+
+    @property
+    def wordy(self) -> list[bool]:
+        """Of each column, whether it holds words, which stand to the left."""
+        return [at < self.left or title in self.words for at, title in enumerate(self.titles)]
 
 
 @dataclass(frozen=True)
@@ -31,8 +38,8 @@ def aligned(table: Table) -> list[str]:
     widths = [max(map(len, column)) for column in zip(table.titles, *table.rows)]
     return [
         "  ".join(
-            text.ljust(width) if place < table.left else text.rjust(width)
-            for place, (text, width) in enumerate(zip(row, widths))
+            text.ljust(width) if is_words else text.rjust(width)
+            for text, width, is_words in zip(row, widths, table.wordy)
         ).rstrip()
         for row in (table.titles, ["-" * width for width in widths], *table.rows)
     ]

@@ -12,6 +12,7 @@ from analysis.inputs.load import Result
 from analysis.judgement.across import SIDES, Across
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.judged import CPU, RPS, Judged
+from analysis.pages import gate as gate_page
 from analysis.pages.blocks import Block, Table
 from analysis.pages.page import Page, Section
 from analysis.statistics.effect import Ratio
@@ -20,6 +21,7 @@ APART = (
     "measured at different times",
     "a slow phase of the host is in the ratio and not in the interval",
 )
+WHY = frozenset({"why"})
 SHOWN = [
     column
     for column in COLUMNS
@@ -94,7 +96,7 @@ def _verdicts(of: Across, measure: str) -> Block:
     rows = [_row(row) for row in of.judged if row.measure == measure]
     kinds = sorted({pair.cpu_column for pair in of.pairs})
     lines = [f"CPU per request is {' or '.join(kinds)}, in µs; medians."] if measure == CPU else []
-    return Block(measure, lines or ["Medians of the samples."], Table(titles, rows, 2))
+    return Block(measure, lines or ["Medians of the samples."], Table(titles, rows, 2, WHY))
 
 
 def _row(row: Judged) -> list[str]:
@@ -130,7 +132,7 @@ def gate(of: Across) -> list[Block]:
     outcome = of.gate
     titles = ["place", "gate", "requests/s, medians", "CPU, medians"]
     rows = [
-        [row.pair.place, row.text, *(_medians(half.ratio.number) for half in row.halves)]
+        [row.pair.place, gate_page.word_of(row, outcome), *(_medians(half.ratio.number) for half in row.halves)]
         for row in outcome.rows
     ]
     return [Block("", outcome.lines, Table(titles, rows, 2) if rows else None)]

@@ -1,4 +1,4 @@
-"""variants.csv: what `verdict` tells people about each pair, for programs."""
+"""variants.csv: what the pages on variants tell people about each pair, for programs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,14 @@ from analysis.judgement.gates import Row
 from analysis.judgement.judged import Judged
 from analysis.judgement.study import Study
 from analysis.pages import method
+from analysis.statistics import ranks
 from analysis.cells.aggregate import Cell
 from analysis.inputs.load import Result
 from analysis.cells.pairing import Pair
-from analysis.pages.comparison import build_of, machine
+from analysis.pages.variants import build_of, machine
+
+# A rank test's p by its name; empty where there are too few runs.
+RANK_COLUMNS = {ranks.SIGNED_RANK: "wilcoxon_p", ranks.MANN_WHITNEY: "mann_whitney_p"}
 
 
 def _of_side(cell: Cell) -> dict[str, Any]:
@@ -85,6 +89,7 @@ def _of_verdicts(rps: Judged, cpu: Judged) -> dict[str, Any]:
     """The ratios over blocks with their intervals and words: of requests/s, then of CPU."""
     row: dict[str, Any] = {}
     for prefix, one in (("", rps), ("cpu_blocks_", cpu)):
+        row |= dict.fromkeys(f"{prefix}{name}" for name in RANK_COLUMNS.values())
         row |= {
             f"{prefix}ratio": one.ratio.ratio,
             f"{prefix}ratio_low": one.ratio.low,
@@ -92,6 +97,8 @@ def _of_verdicts(rps: Judged, cpu: Judged) -> dict[str, Any]:
             f"{prefix}p_adjusted": one.verdict.p_adjusted,
             f"{prefix}verdict": one.verdict.word,
         }
+        for test in one.rank_tests:
+            row[f"{prefix}{RANK_COLUMNS[test.name]}"] = test.p
     return row
 
 
@@ -126,6 +133,7 @@ def _of_run(study: Study) -> dict[str, Any]:
         "pins": method.pins(result.samples),
         "disqualifiers": "; ".join(caveat.what for caveat in study.caveats),
         "gate_kind": study.gate.gate.kind,
+        "gate_asked": study.gate.gate.stated,
     }
 
 

@@ -21,6 +21,7 @@ from analysis.statistics.model import ERROR, RUN, Effect, Term
 
 # Rows of the table of interactions beyond this are left out, those of small shares first.
 ROWS_MAX = 40
+NOTE = frozenset({"note"})
 # The three meanings of CPU time per request.
 CPU = {
     pairing.OS_CPU: "OS CPU time per request",
@@ -76,7 +77,7 @@ def _shares(modelled: Grid) -> Table:
                 _note(modelled, term),
             ]
         )
-    return Table(["term", "share", "df", "p (Holm)", "note"], rows)
+    return Table(["term", "share", "df", "p (Holm)", "note"], rows, words=NOTE)
 
 
 def _note(modelled: Grid, term: Term) -> str:
@@ -106,7 +107,7 @@ def _effects(modelled: Grid) -> Table:
             note = f"misleads alone: depends on {' and '.join(others)}" if others else ""
             effect = modelled.effect(factor, level)
             rows.append([*_names(modelled, factor, level), *_numbers(effect), note])
-    return Table(["level", "against", "ratio", "95 % CI", "note"], rows, left=2)
+    return Table(["level", "against", "ratio", "95 % CI", "note"], rows, left=2, words=NOTE)
 
 
 def _names(modelled: Grid, factor: str, level: Any) -> list[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from analysis.pages import comparison
+from analysis.pages import gate
 from analysis.cells.aggregate import Aggregate, Comparison
 from analysis.cells.words import capital, context_of, count, describe, interval_of, percent, times
 from analysis.inputs.load import Result
@@ -31,8 +31,7 @@ def headline(study: Study) -> list[str]:
     if "bare" in by_factor:
         texts = [_share(by_factor["bare"])]
     elif "variant" in by_factor:
-        rows = comparison.verdict(study)
-        texts = [_of_factor(by_factor["variant"], found.factors["variant"]), "; ".join(rows)]
+        texts = [_of_factor(by_factor["variant"], found.factors["variant"]), gate.sentence(study)]
     else:
         texts = [_of_factor(rows, found.factors[name]) for name, rows in by_factor.items()][:2]
     if not texts:
@@ -45,16 +44,20 @@ def headline(study: Study) -> list[str]:
 
 def _share(rows: list[Comparison]) -> str:
     """What the pipeline reaches of the bare echo: overall and where it reaches least."""
-    worst = min(rows, key=lambda row: row.ratio.ratio)
-    overall = math.exp(sum(math.log(row.ratio.ratio) for row in rows) / len(rows))
+    known = [row for row in rows if row.ratio.ratio is not None]
+    if not known:
+        return f"what the pipeline reaches of the bare echo is n/a ({rows[0].ratio.reason})"
+    worst = min(known, key=lambda row: row.ratio.ratio)
+    overall = math.exp(sum(math.log(row.ratio.ratio) for row in known) / len(known))
     place = context_of(worst)
     place = (f"{place}, " if place else "") + interval_of(worst, percent)
     text = f"the pipeline reaches {percent(overall)} of the bare echo's requests/s"
-    if len(rows) == 1:
-        return f"{text} ({place})"
+    unknown = _without(len(rows) - len(known), "a ratio")
+    if len(known) == 1:
+        return f"{text} ({place}){unknown}"
     return (
-        f"{text}, the geometric mean over {count(len(rows), 'cell')}, and at worst"
-        f" {percent(worst.ratio.ratio)} ({place})"
+        f"{text}, the geometric mean over {count(len(known), 'cell')}, and at worst"
+        f" {percent(worst.ratio.ratio)} ({place}){unknown}"
     )
 
 
@@ -86,7 +89,7 @@ def _clause(rows: list[Comparison]) -> str:
     open_rows = len(rows) - len(told) - silent
     if open_rows:
         parts.append(f"cannot be told apart from it in {open_rows}")
-    return f"{level} {' and '.join(parts)}{_without_interval(silent)}"
+    return f"{level} {' and '.join(parts)}{_without(silent)}"
 
 
 def _not_told(rows: list[Comparison], level: str, base: str) -> str:
@@ -96,13 +99,13 @@ def _not_told(rows: list[Comparison], level: str, base: str) -> str:
             f" {_any_of(len(rows))} ({rows[0].ratio.reason})"
         )
     silent = sum(row.ratio.low is None for row in rows)
-    places = _any_of(len(rows) - silent) + _without_interval(silent)
+    places = _any_of(len(rows) - silent) + _without(silent)
     return f"{level} cannot be told apart from {base} in {places}"
 
 
-def _without_interval(comparisons: int) -> str:
+def _without(comparisons: int, what: str = "an interval") -> str:
     """Where nobody can say, which is not the same as that nothing can be told apart."""
-    return f" ({comparisons} more without an interval)" if comparisons else ""
+    return f" ({comparisons} more without {what})" if comparisons else ""
 
 
 def _any_of(comparisons: int) -> str:

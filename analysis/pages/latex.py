@@ -11,8 +11,9 @@ import textwrap
 from analysis.cells.aggregate import Cell
 from analysis.cells.columns import COLUMNS, Column
 from analysis.cells.words import context_of, describe
+from analysis.judgement import judged
+from analysis.judgement.judged import Judged
 from analysis.judgement.study import Study
-from analysis.judgement.verdicts import Verdict, judge
 from analysis.pages.blocks import Table
 from analysis.pages.cell_tables import na, shown, shown_levels
 from analysis.statistics.effect import Ratio
@@ -48,10 +49,10 @@ def files(study: Study) -> dict[str, bytes]:
     """Path in the result directory to content; verdicts only where something was compared."""
     name = study.result.path.resolve().name
     made = {f"{FOLDER}/cells.tex": _tabular(f"The cells of {name}.", _cells(study))}
-    if study.found.comparisons:
+    if study.judged:
         about = (
-            f"The comparisons of {name}: ratios of requests/s with their 95 % intervals, p after"
-            " Holm's correction for all of them."
+            f"The verdicts of {name}: {judged.family(study.judged)} with their 95 % intervals, p"
+            " after Holm's correction for all that have one."
         )
         made[f"{FOLDER}/verdicts.tex"] = _tabular(about, _verdicts(study))
     return made
@@ -86,38 +87,36 @@ def _value(cell: Cell, column: Column) -> str:
 
 
 def _verdicts(study: Study) -> Table:
-    comparisons = study.found.comparisons
-    verdicts = judge([one.ratio for one in comparisons], higher_is_better=True)
+    """With the number that is judged where there are several."""
+    several = len({row.measure for row in study.judged}) > 1
     rows = [
-        [
-            describe(one.factor, one.level),
-            describe(one.factor, one.base),
-            context_of(one) or "all",
-            verdict.word,
-            *_numbers(verdict),
-        ]
-        for one, verdict in zip(comparisons, verdicts)
+        [*_place(row), *([row.measure] if several else []), row.verdict.word, *_numbers(row)]
+        for row in study.judged
     ]
-    titles = ["level", "against", "where", "verdict", "ratio", "95 % interval", "p", "n"]
-    return Table(titles, rows, left=4)
+    words = ["level", "against", "where", *(["number"] if several else []), "verdict"]
+    return Table([*words, "ratio", "95 % interval", "p", "n"], rows, left=len(words))
 
 
-def _numbers(verdict: Verdict) -> list[str]:
-    ratio, p = verdict.ratio, verdict.p_adjusted
+def _place(row: Judged) -> list[str]:
+    one = row.comparison
+    sides = (describe(one.factor, level) for level in (one.level, one.base))
+    return [*sides, context_of(one) or "all"]
+
+
+def _numbers(row: Judged) -> list[str]:
+    ratio, p = row.ratio, row.verdict.p_adjusted
     why = f"n/a ({ratio.reason})"
     interval = why if ratio.low is None else f"{_end(ratio.low)} to {_end(ratio.high)}"
     shown_p = why if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
-    return [_end(ratio.ratio), interval, shown_p, _boots(ratio)]
+    return [why if ratio.ratio is None else _end(ratio.ratio), interval, shown_p, _boots(ratio)]
 
 
 def _boots(ratio: Ratio) -> str:
     return f"{ratio.n_new} + {ratio.n_base}"
 
 
-def _end(ratio: float | None) -> str:
+def _end(ratio: float) -> str:
     """Three decimals below 10, for a margin is small; beyond what is ever seen, only that it is."""
-    if ratio is None:
-        return "n/a"
     if ratio > RATIO_MAX or ratio < 1 / RATIO_MAX:
         return f"> {RATIO_MAX:,}" if ratio > 1 else f"< {1 / RATIO_MAX:g}"
     return f"{ratio:.3f}" if ratio < 10 else f"{ratio:.1f}"
@@ -128,7 +127,7 @@ def _tabular(about: str, table: Table) -> bytes:
     notes: list[str] = []
     rows = [[_noted(text, notes) for text in row] for row in table.rows]
     width = len(table.titles)
-    kinds = "l" * table.left + "r" * (width - table.left)
+    kinds = "".join("l" if is_words else "r" for is_words in table.wordy)
     under = [
         rf"\multicolumn{{{width}}}{{l}}{{\footnotesize $^{{{place}}}$ {escaped(note)}}} \\"
         for place, note in enumerate(notes, start=1)

@@ -6,7 +6,7 @@ from typing import Any
 
 from analysis.inputs.load import Result
 from analysis.judgement.study import Study
-from analysis.pages import comparison
+from analysis.pages import variants
 from analysis.pages.blocks import Block, Table
 from analysis.pages.facts import flat
 
@@ -24,7 +24,7 @@ def blocks(study: Study) -> list[Block]:
     }
     if result.hosts is not None:
         tables["Machines (hosts.json)"] = result.hosts
-    short = Block("Host and build", [f"Host: {comparison.machine(result)}."])
+    short = Block("Host and build", [f"Host: {variants.machine(result)}."])
     return [short, *(_facts(name, table) for name, table in tables.items())]
 
 

@@ -37,7 +37,7 @@ def _basis(found: list[Reproduced], stated: bool) -> list[str]:
         return ["The claims are the earlier experiment's own, judged anew in both results."]
     lines = [
         (
-            "The earlier experiment states no claims, so its verdicts on requests/s stand for them:"
+            "The earlier experiment states no claims, so its verdicts stand for them:"
             " what it called better, worse or equivalent; what was inconclusive claims nothing."
         )
     ]

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Sequence
 
-from analysis.cells.words import count
+from analysis.cells.words import count, some
 from analysis.figures.canvas import Drawing
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.history import History, Point, Series
@@ -15,6 +15,8 @@ from analysis.pages.blocks import Block, Table
 from analysis.pages.compare_page import APART, interval
 from analysis.pages.page import Page, Section
 
+# How a verdict is marked that another client had a part in.
+CLIENT = "client changed"
 
 def page(of: History, skipped: Sequence[str], drawings: Sequence[Drawing]) -> Page:
     """Each place over time; `skipped` are directories that could not be read, with reasons."""
@@ -33,9 +35,22 @@ def page(of: History, skipped: Sequence[str], drawings: Sequence[Drawing]) -> Pa
         + [
             Caveat("not comparable across", f"before result {at + 1}: {what} changed")
             for at, what in of.breaks.items()
-        ],
+        ]
+        + _clients(of),
         answer=_answer(of),
     )
+
+
+def _clients(of: History) -> list[Caveat]:
+    """That a change may be the client's and not the server's."""
+    if not of.other_clients:
+        return []
+    places = some([f"{at + 1}" for at in of.other_clients])
+    text = (
+        f"before result {places}: a ratio across that is of server and client together, and its"
+        f" verdict is marked ({CLIENT}); variants of one experiment have one client"
+    )
+    return [Caveat("client revision changed", text)]
 
 
 def _answer(of: History) -> list[str]:
@@ -81,7 +96,8 @@ def _basis(of: History) -> Block:
 def _block(of: History, series: Series) -> Block:
     titles = ["result", "commit", "n", "median", "min", "max", "against the one before"]
     titles += ["95 % interval", "verdict", "against the first", "95 % interval", "verdict"]
-    return Block(series.place, [], Table(titles, [_row(of, one) for one in series.points], 2))
+    rows = [_row(of, one) for one in series.points]
+    return Block(series.place, [], Table(titles, rows, 2, frozenset({"verdict"})))
 
 
 def _row(of: History, point: Point) -> list[str]:
@@ -90,15 +106,18 @@ def _row(of: History, point: Point) -> list[str]:
     commit = result.commit_of(cell.settings.get("variant"))
     row = [f"{point.result + 1}", commit or "n/a (not recorded)", cell.n]
     row += [f"{cell.known(name):,.0f}" for name in ("rps_median", "rps_min", "rps_max")]
-    for one in (point.against_last, point.against_first):
-        row += [f"n/a ({one})", "", ""] if isinstance(one, str) else _told(one)
+    for one, client in (
+        (point.against_last, point.client_since_last),
+        (point.against_first, point.client_since_first),
+    ):
+        row += [f"n/a ({one})", "", ""] if isinstance(one, str) else _told(one, client)
     return row
 
 
-def _told(verdict: Verdict) -> list[str]:
+def _told(verdict: Verdict, client: bool) -> list[str]:
     ratio = verdict.ratio
     point = f"n/a ({ratio.reason})" if ratio.ratio is None else f"{ratio.ratio:.3f}"
-    return [point, interval(ratio), verdict.word]
+    return [point, interval(ratio), verdict.word + (f" ({CLIENT})" if client else "")]
 
 
 def _left_out(of: History, drawings: Sequence[Drawing]) -> list[Block]:
@@ -153,7 +172,7 @@ def csv_bytes(of: History) -> bytes:
     sides = [
         f"{name}_{side}"
         for side in ("last", "first")
-        for name in ("ratio", "low", "high", "p_adjusted", "verdict")
+        for name in ("ratio", "low", "high", "p_adjusted", "verdict", "client_changed")
     ]
     titles = ["place", "result", "measured", "commit", "n_valid", "rps_median", "rps_min"]
     writer.writerow([*titles, "rps_max", *sides])
@@ -168,11 +187,15 @@ def _fields(of: History, point: Point) -> list[str]:
     fields = [result.path.resolve().name, (result.measured or ("",))[0]]
     fields += [result.commit_of(cell.settings.get("variant")) or "", str(len(cell.valid))]
     fields += [f"{cell.known(name):.9g}" for name in ("rps_median", "rps_min", "rps_max")]
-    for one in (point.against_last, point.against_first):
+    for one, client in (
+        (point.against_last, point.client_since_last),
+        (point.against_first, point.client_since_first),
+    ):
         if isinstance(one, str):
             fields += ["", "", "", "", one]
         else:
             numbers = (one.ratio.ratio, one.ratio.low, one.ratio.high, one.p_adjusted)
             fields += ["" if number is None else f"{number:.9g}" for number in numbers]
             fields.append(one.word)
+        fields.append(str(client).lower())
     return fields

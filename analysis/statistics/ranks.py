@@ -19,6 +19,7 @@ from scipy import stats
 
 from analysis.statistics.effect import shared_blocks
 
+SIGNED_RANK, MANN_WHITNEY = "Wilcoxon signed rank", "Mann-Whitney U"
 # Google Benchmark's compare.py asks for as many; far below, even sides that do not overlap at all
 # have a p value that a correction for a few cells takes above 0.05.
 REPETITIONS_MIN = 9
@@ -30,7 +31,7 @@ EXACT_MAX = 50
 class RankTest:
     """A two-sided test; `p` and `statistic` are None for `reason`."""
 
-    name: str  # "Mann-Whitney U" or "Wilcoxon signed rank"
+    name: str  # SIGNED_RANK or MANN_WHITNEY
     p: float | None
     statistic: float | None
     n_new: int
@@ -60,7 +61,7 @@ def mann_whitney(new: Sequence[float], base: Sequence[float]) -> RankTest:
         return stats.mannwhitneyu(new, base, alternative="two-sided", method=method)
 
     same = len({*new, *base}) < 2
-    return _test("Mann-Whitney U", test, sizes, exact, "all values are the same" if same else None)
+    return _test(MANN_WHITNEY, test, sizes, exact, "all values are the same" if same else None)
 
 
 def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
@@ -69,7 +70,7 @@ def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
     statistic is the smaller rank sum."""
     sizes = (len(new), len(base))
     if not all(value > 0 for value in (*new, *base)):
-        return _test("Wilcoxon signed rank", None, sizes, False, "a value is not above 0")
+        return _test(SIGNED_RANK, None, sizes, False, "a value is not above 0")
     differences = np.log(new) - np.log(base)
     moved = differences[differences != 0]
     tied = len(np.unique(np.abs(moved))) < len(moved)
@@ -81,8 +82,9 @@ def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
             return stats.wilcoxon(moved, method="exact" if exact else "approx")
 
     few = f"{REPETITIONS_MIN} pairs that differ are needed, {len(moved)} do"
-    few = few if len(moved) < REPETITIONS_MIN else None
-    return _test("Wilcoxon signed rank", test, sizes, exact, few)
+    return _test(
+        SIGNED_RANK, test, sizes, exact, few if len(moved) < REPETITIONS_MIN else None
+    )
 
 
 def _test(

@@ -4,6 +4,7 @@ Each rule takes the tree's root and returns its violations, one line each: "path
 and, to see that a header stands alone, runs the compiler. Exceptions stand in EXCEPTIONS, each with its reason.
 """
 
+import ast
 import functools
 import os
 import re
@@ -48,6 +49,16 @@ HOMES = [
     (r"hwloc.*", ["apps/"]),
     (r"CUnit/.*", ["tests/"]),
 ]
+
+# The folders of analysis/ whose modules each may import, besides its own; the commands stand above them all.
+MAY_IMPORT = {
+    "inputs": [],
+    "statistics": [],
+    "cells": ["inputs", "statistics"],
+    "judgement": ["inputs", "statistics", "cells"],
+    "figures": ["inputs", "statistics", "cells", "judgement"],
+    "pages": ["inputs", "statistics", "cells", "judgement", "figures"],
+}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)')
 NOT_OURS = {"results", "__pycache__", "LICENSE"}
@@ -118,6 +129,49 @@ def third_party_homes(root):
         for pattern, homes in HOMES:
             if re.fullmatch(pattern, target) and not any(path.startswith(home) for home in homes):
                 found.append(f"{path}:{number}: {target} belongs in {' and '.join(homes)}")
+    return found
+
+
+def trees(root, below=""):
+    """Yields (path, syntax tree) of our Python, of a folder if one is given."""
+    for path in files(root, {".py"}):
+        if path.startswith(below):
+            yield path, ast.parse((Path(root) / path).read_text(), path)
+
+
+def imports(tree):
+    """Yields (line number, module or name within it, the name that it has here) of all imports of a tree."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((node.lineno, one.name, one.asname or one.name.split(".")[0]) for one in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, f"{node.module}.{one.name}", one.asname or one.name) for one in node.names)
+
+
+def import_directions(root):
+    """Folders of analysis/ import only those before them: inputs, statistics, cells, judgement, figures, pages."""
+    found = []
+    for path, tree in trees(root, "analysis/"):
+        folder = path.split("/")[1]
+        if folder.endswith(".py"):
+            continue
+        if folder not in MAY_IMPORT:
+            found.append(f"{path}:1: no known folder of analysis, which has {', '.join(MAY_IMPORT)}")
+            continue
+        allowed = [folder, *MAY_IMPORT[folder]]
+        found += [f"{path}:{number}: may not import {name}, only from {', '.join(allowed)}"
+                  for number, name, _ in imports(tree)
+                  if name.split(".")[0] in ("analysis", "None") and name.split(".")[1] not in allowed]
+    return found
+
+
+def no_unused_imports(root):
+    """Python imports nothing that it does not use."""
+    found = []
+    for path, tree in trees(root):
+        used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        found += [f"{path}:{number}: imports {name} and does not use it" for number, name, here in imports(tree)
+                  if here not in used and not name.startswith("__future__.")]
     return found
 
 
@@ -231,8 +285,8 @@ def formatted(root):
     return [f"{place}: do `clang-format -i {path}`" for path, place in first_places.items()]
 
 
-RULES = [include_directions, third_party_homes, headers_stand_alone, small_files, small_functions, short_lines,
-         no_unfinished_marks, clean_line_ends, no_typedefs_of_ours, formatted]
+RULES = [include_directions, third_party_homes, import_directions, no_unused_imports, headers_stand_alone, small_files,
+         small_functions, short_lines, no_unfinished_marks, clean_line_ends, no_typedefs_of_ours, formatted]
 
 
 @functools.cache

@@ -10,9 +10,9 @@ import shutil
 import signal
 import sys
 
-from bench import (DEADLINE_S, ONE_CELL, Bench, case, check_hashes, children_of, files_below, interrupt, is_alive,
+from bench import (DEADLINE_S, ONE_CELL, case, check_hashes, children_of, files_below, interrupt, is_alive,
                    read, read_bytes, read_json, read_results, results_path, wait_for, write, write_manifest)
-from processes import WEIR, run_tests
+from processes import run_tests
 
 RUNS = {"runs": 2, "order": "random", "seed": 7}
 

@@ -65,7 +65,7 @@ class Point(unittest.TestCase):
         """where nobody asked for a gate the usual one is shown, and the exit status is 0"""
         outcome = one(new=90.0).gate
         self.assertEqual((outcome.word, outcome.exit_status), ("fail", 0))
-        self.assertIn("nothing hangs on it", " ".join(outcome.lines))
+        self.assertIn("nothing hangs on them", " ".join(outcome.lines))
 
     def test_status(self):
         """a stated gate that passes gives 0, one that fails 1"""

@@ -14,7 +14,7 @@ from analysis.pages import cells_csv
 from analysis.pages import render
 from analysis.pages import sections
 from analysis.pages import terminal
-from analysis.cells.aggregate import Comparison, aggregate
+from analysis.cells.aggregate import Comparison
 from analysis.cells.words import context_of, interval_of
 from analysis.pages.headline import headline
 from analysis.cells.labels import short

@@ -57,6 +57,30 @@ class Trend(unittest.TestCase):
         for name in ("trend.md", "trend.html"):
             self.assertIn("before result 2: kernel changed", (self.out / name).read_text())
 
+    def test_other_client(self):
+        """a client of another revision is marked on page and figure, and judged across"""
+        for day, sha in ((1, "c"), (2, "d"), (3, "d")):
+            build = {"client": {"program_sha256": sha * 64}}
+            write_at(self.root / f"r{day}", day, 1.5 if day > 1 else 1.0, build=build)
+        status, text = self.trend(*sorted(self.root.glob("r*")))
+        self.assertEqual(status, 0, text)
+        self.assertEqual(self.column("verdict_last")[1], "better")
+        self.assertEqual(self.column("client_changed_last"), ["false", "true", "false"])
+        self.assertEqual(self.column("client_changed_first"), ["false", "true", "true"])
+        page = (self.out / "trend.md").read_text()
+        self.assertIn("client revision changed", page)
+        self.assertIn("better (client changed)", page)
+        self.assertNotIn("not comparable across", page.lower())
+
+    def test_client_and_kernel(self):
+        """where more than the client changed no ratio is taken"""
+        for day, sha, kernel in ((1, "c", "6.1.0"), (2, "d", "6.9.9")):
+            build = {"client": {"program_sha256": sha * 64}}
+            write_at(self.root / f"r{day}", day, host={"kernel": kernel}, build=build)
+        self.trend(*sorted(self.root.glob("r*")))
+        self.assertEqual(self.column("verdict_last")[1], "not comparable: kernel")
+        self.assertEqual(self.column("client_changed_last"), ["false", "true"])
+
     def test_bad(self):
         """every bad directory is named and refused; --skip-bad lists it on the page and goes on"""
         good = [write_at(self.root / f"r{day}", day, runs=1) for day in (1, 2)]

@@ -108,7 +108,7 @@ class Directory(unittest.TestCase):
             result = load_result(path)
             html = (path / "report.html").read_text()
             self.assertEqual((path / "report.md").read_text().count("\n## Variants\n"), 1)
-        self.assertIn("the gate holds in 2 of 4 scenarios", out.getvalue())
+        self.assertIn("within the usual bounds in 2 of 4 scenarios", out.getvalue())
         self.assertTrue(set(outputs(Study(result, aggregate(result)))) <= listed)
         self.assertIn("variants.csv", listed)
         self.assertNotIn("manifest.sha256", listed)

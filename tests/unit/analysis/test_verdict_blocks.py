@@ -4,7 +4,9 @@ other."""
 import unittest
 
 from analysis.judgement.study import study
+from analysis.pages import gate as gate_page
 from analysis.pages import verdicts
+from analysis.pages.blocks import aligned
 from gates_fixture import around, result_of
 from variants_fixture import block
 
@@ -37,6 +39,25 @@ class Verdicts(unittest.TestCase):
         part = block(verdicts.blocks(study(result_of(rates, cpu))), "Verdicts")
         self.assertEqual(part.table.rows[1][2:3] + part.table.rows[1][7:], ["1.100", "worse"])
 
+    def test_ranks(self):
+        """from nine runs on p by rank stands beside the interval: exact, two-sided, uncorrected"""
+        nine = tuple(step / 1000 for step in range(9))
+        rates = {"respond": (around(100.0, *nine), around(110.0, *nine[2:], *nine[:2]))}
+        part = block(verdicts.blocks(study(result_of(rates))), "Verdicts")
+        self.assertEqual(part.table.titles[7:], ["Wilcoxon p", "Mann-Whitney p", "verdict"])
+        self.assertEqual(part.table.rows[0][7:], ["0.0039", "<0.0001", "better"])  # 2 / 2^9
+        self.assertIn("They decide nothing.", part.lines[-1])
+        few = block(shown(), "Verdicts")
+        self.assertNotIn("Wilcoxon p", few.table.titles)
+        self.assertNotIn("They decide nothing.", " ".join(few.lines))
+
+    def test_words_stand_left(self):
+        """verdicts stand to the left like words, in text and in HTML, numbers to the right"""
+        table = block(shown(), "Verdicts").table
+        self.assertEqual(table.wordy, [True, True, *[False] * 5, True])
+        text = aligned(table)
+        self.assertEqual({line.index("equivalent") for line in text[2:]}, {text[0].index("verdict")})
+
     def test_false_alarm(self):
         """an A/A run that finds a difference says loudly that something is wrong"""
         quiet, loud = (
@@ -49,8 +70,8 @@ class Verdicts(unittest.TestCase):
     def test_floor(self):
         """an A/A run shows its noise floor, another run none"""
         titles = [part.title for part in shown(programs=("a", "a"))]
-        self.assertEqual(titles, ["Verdicts", "Gate", "Noise floor"])
-        self.assertEqual([part.title for part in shown()], ["Verdicts", "Gate"])
+        self.assertEqual(titles, ["Verdicts", "Usual bounds", "Noise floor"])
+        self.assertEqual([part.title for part in shown()], ["Verdicts", "Usual bounds"])
 
 
 class Gate(unittest.TestCase):
@@ -69,6 +90,25 @@ class Gate(unittest.TestCase):
         self.assertEqual(rows[0][3:5], ["at least 0.98", "2.0%"])
         self.assertRegex(rows[0][5], r"^0\.\d% \(own spread\)$")
         self.assertEqual(rows[0][6], "undecided (the interval holds the bound)")
+
+    def test_asked_or_not(self):
+        """a gate that was asked for passes or fails; the usual bounds are words of no judgement"""
+        rates = {"respond": (around(100.0, *CALM), around(90.0, *CALM))}
+        asked, usual = (
+            study(result_of(rates, gate=stated)) for stated in ({"kind": "point"}, None)
+        )
+        begin = "new against base: "
+        self.assertEqual(
+            gate_page.sentence(asked),
+            f"{begin}the gate holds in 0 of 1 scenario; it fails in 1 (respond: fail (requests/s))",
+        )
+        self.assertEqual(
+            gate_page.sentence(usual),
+            f"{begin}its medians lie within the usual bounds in 0 of 1 scenario; beyond them in 1"
+            " (respond: requests/s); no gate was asked for, so this judges nothing",
+        )
+        for of, words in ((asked, ["fail", "pass"]), (usual, ["beyond", "within"])):
+            self.assertEqual([row[-1] for row in gate_page.block(of).table.rows], words)
 
     def test_none(self):
         """a gate of kind none says that nothing is judged, without a table"""
