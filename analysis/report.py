@@ -17,7 +17,7 @@ from pathlib import Path
 from analysis.command import Parser, carry_out
 from analysis.figures import catalogue
 from analysis.inputs import files
-from analysis.inputs.load import Result, load_result
+from analysis.inputs.load import OWN_OUTPUTS, Result, load_result
 from analysis.judgement import calibration_file, claims, gate
 from analysis.judgement.study import Study, study
 from analysis.pages import cells_csv
@@ -57,15 +57,18 @@ def outputs(of: Study, wide: bool = False) -> dict[str, bytes]:
 
 
 def write(result: Result, made: dict[str, bytes]) -> None:
-    """Writes all files, with the manifest that lists them, or none. Raises OSError."""
-    contents = dict(made)
+    """Writes all files, with the manifest that lists them, or none; then removes what an earlier
+    report wrote and this one does not, as figures/wide. Raises OSError."""
+    contents, gone = dict(made), []
     if result.manifest is not None:
-        manifest = files.manifest_with(result.manifest, made)
+        gone = files.left_behind(result.manifest, made, OWN_OUTPUTS)
+        manifest = files.manifest_with(result.manifest, made, gone)
         contents[files.MANIFEST] = manifest
         if result.sealed:
             digest = hashlib.sha256(manifest).hexdigest()
             contents[files.SEAL] = files.seal_of(digest).encode()
     publish.publish(result.path, contents)
+    files.remove(result.path, gone)
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -7,6 +7,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator
 
+import numpy as np
 import pandas as pd
 
 from analysis.inputs import histogram
@@ -170,11 +171,11 @@ def _place(cell: Cell, factors: dict[str, list[Any]]) -> tuple[Any, ...]:
 def _table(cells: list[Cell]) -> pd.DataFrame:
     """One row a valid sample: the place of its cell, and its numbers, NaN where it knows none."""
     rows = [
-        (place, sample.rps, *(sample.find(*source)[0] for source in SOURCES.values()))
+        (place, *(sample.find(*source)[0] for source in SOURCES.values()))
         for place, cell in enumerate(cells)
         for sample in cell.valid
     ]
-    return pd.DataFrame(rows, columns=["cell", "rps", *SOURCES]).astype(float)
+    return pd.DataFrame(rows, columns=["cell", *SOURCES]).astype(float)
 
 
 def _fill(cells: list[Cell]) -> None:
@@ -182,24 +183,29 @@ def _fill(cells: list[Cell]) -> None:
     for cell in cells:
         cell.values = {column.name: Value(None, "no valid sample") for column in COLUMNS}
         cell.values |= _counts(cell)
-    for place, samples in _table(cells).groupby("cell"):
-        cell = cells[int(place)]
-        cell.values |= _rates(samples["rps"]) | _latencies(cell) | _own_percentiles(cell)
-        medians = samples[list(MEDIANS)].median(skipna=False)
-        greatest = samples[list(GREATEST)].max(skipna=False)
-        least = samples[list(LEAST)].min(skipna=False)
-        for name, number in (*medians.items(), *greatest.items(), *least.items()):
-            cell.values[name] = Value(number) if pd.notna(number) else _unknown(cell, name)
+    table = _table(cells)
+    groups = table.groupby("cell")
+    gaps = table.isna().groupby(table["cell"]).any()  # a number of some would not compare
+    for names, of in ((MEDIANS, "median"), (GREATEST, "max"), (LEAST, "min")):
+        for place, numbers in groups[list(names)].agg(of).to_dict("index").items():
+            cell, unknown = cells[int(place)], gaps.loc[place]
+            for name, number in numbers.items():
+                cell.values[name] = _unknown(cell, name) if unknown[name] else Value(number)
+    for cell in cells:
+        if cell.valid:
+            cell.values |= _rates([sample.rps for sample in cell.valid])
+            cell.values |= _latencies(cell) | _own_percentiles(cell.valid)
 
 
-def _rates(rps: pd.Series) -> dict[str, Value]:
+def _rates(rps: list[float]) -> dict[str, Value]:
     spread = coefficient_of_variation(rps)
+    median, least, most = float(np.median(rps)), min(rps), max(rps)
     return {
-        "rps_median": Value(rps.median()),
-        "rps_min": Value(rps.min()),
-        "rps_max": Value(rps.max()),
+        "rps_median": Value(median),
+        "rps_min": Value(least),
+        "rps_max": Value(most),
         "rps_cv": Value(spread, None if spread is not None else "one sample only"),
-        "rps_spread": Value((rps.max() - rps.min()) / rps.median()),
+        "rps_spread": Value((most - least) / median),
     }
 
 
@@ -230,13 +236,13 @@ def percentile_us(sample: Sample, key: str) -> float:
     return sample.service.percentile_ns(PERCENTILES[key]) / 1000
 
 
-def _own_percentiles(cell: Cell) -> dict[str, Value]:
+def _own_percentiles(samples: list[Sample]) -> dict[str, Value]:
     """The samples' own percentiles, told by median, least and greatest; never averaged."""
     values = {}
     for key in ("p50", "p99", "p999"):
-        own = pd.Series([percentile_us(sample, key) for sample in cell.valid])
-        for of, number in (("median", own.median()), ("min", own.min()), ("max", own.max())):
-            values[f"sample_{key}_us_{of}"] = Value(number)
+        own = [percentile_us(sample, key) for sample in samples]
+        for of, number in (("median", np.median(own)), ("min", min(own)), ("max", max(own))):
+            values[f"sample_{key}_us_{of}"] = Value(float(number))
     return values
 
 

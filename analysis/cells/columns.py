@@ -91,7 +91,10 @@ COLUMNS = [
         3,
     ),
     Column(
-        "core_us_per_request", "core µs per request", "server cores held x wall, median over samples", 3
+        "core_us_per_request",
+        "core µs per request",
+        "server cores held x wall, median over samples",
+        3,
     ),
     Column(
         "copied_bytes_per_request",

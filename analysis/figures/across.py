@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Iterator
 
-import matplotlib
-
 from analysis.figures.axes import clipped, ratio_axis, row_names
 from analysis.figures.canvas import Drawing, finish, new_canvas
-from analysis.figures.style import INK, PALETTE, STYLE, Width
+from analysis.figures.style import INK, PALETTE, Width, styled
 from analysis.judgement.across import Across
 from analysis.judgement.judged import CPU, RPS, Judged
 
@@ -19,9 +17,7 @@ ROW_INCHES, EDGE_INCHES = 0.17, 0.6
 
 def draw_all(of: Across, stamp: str) -> list[Drawing]:
     """One figure a measure; `stamp`, if any, stands in the title."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # a user's matplotlibrc must not show in a result
-        matplotlib.rcParams.update(STYLE)
+    with styled():
         return list(_draw(of, stamp, "double"))
 
 

@@ -77,7 +77,7 @@ def new_canvas(
     title: str, xlabel: str, ylabel: str, width: Width, height_inches: float = AXES_INCHES
 ) -> Canvas:
     """An empty figure; labels carry units, long ones go over several lines."""
-    figure = Figure(figsize=(WIDTH_INCHES[width], height_inches), layout="constrained")
+    figure = Figure(figsize=(WIDTH_INCHES[width], height_inches), dpi=PNG_DPI, layout="constrained")
     axes = figure.add_subplot()
     room = letters(0.85 * WIDTH_INCHES[width])
     axes.set_xlabel(_wrapped(xlabel, room), loc="right" if len(xlabel) > room / 2 else "center")
@@ -97,10 +97,11 @@ def finish(canvas: Canvas, name: str, caption: str, note: str) -> Drawing:
         for axes in canvas.figure.axes:
             for line in axes.get_lines():
                 line.set_rasterized((line.get_gid() or "").startswith("dots"))
+    canvas.figure.get_layout_engine().execute(canvas.figure)
+    canvas.figure.set_layout_engine(None)  # each file would lay out again, which costs a drawing
     files = {kind: io.BytesIO() for kind in ("svg", "pdf", "png")}
     metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     canvas.figure.savefig(files["svg"], format="svg", metadata=metadata)
-    canvas.figure.set_layout_engine("none")  # laid out already; again would cost as much as drawing
     metadata = dict.fromkeys(("CreationDate", "Creator", "Producer"))
     canvas.figure.savefig(files["pdf"], format="pdf", metadata=metadata)
     canvas.figure.savefig(files["png"], format="png", dpi=PNG_DPI, metadata={"Software": None})

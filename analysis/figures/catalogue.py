@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Callable, Iterator, Sequence
 
-import matplotlib
-
 from analysis.figures import cpu, forest, heat, latency, load, order, rates, residuals, timelines
 from analysis.figures import writes
 from analysis.figures.canvas import Drawing
-from analysis.figures.style import STYLE, Width
+from analysis.figures.style import Width, styled
 from analysis.judgement.study import Study
 
 Figure = Callable[[Study, Width], Iterator[Drawing]]
@@ -34,9 +32,7 @@ def draw_all(
     in the order of FIGURES; `figures` are drawn alone, if any are given."""
     if not study.result.valid:
         return []
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # a user's matplotlibrc must not show in a result
-        matplotlib.rcParams.update(STYLE)
+    with styled():
         return [
             drawing
             for width in widths

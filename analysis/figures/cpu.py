@@ -101,8 +101,8 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
     caption = (
         "Bars and numbers: means over samples; dots: each sample's sum. Sleeping kernel stacks:"
         " user, system and softirq time (OS CPU); polling stacks: turns that moved"
-        " something and turns that did not (cores held x wall). The two sums are different meanings of CPU: compare parts, not sums,"
-        " across them. System time is without softirq time that the kernel charged to it, too."
+        " something and turns that did not (cores held x wall). The two sums are different meanings"
+        " of CPU: compare parts, not sums, across them. System time is without softirq time that the kernel charged to it, too."
     )
     caption += f" Not known in {unknown} cells." if unknown else ""
     yield finish(canvas, "cpu-per-request", caption, note(study.result, [cell for cell, _ in rows]))

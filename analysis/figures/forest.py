@@ -62,9 +62,9 @@ def _forest(study: Study, width: Width, factor: str, rows: list[Judged]) -> Draw
 def _caption(base: str, factor: str, family: str, ends: list[float]) -> str:
     caption = (
         f"{capital(factor)} against {base}. Large: ratio of geometric means; bar: its 95 %"
-        " interval; small: the ratio of each run, or of each sample to the base's mean where the sides share"
-        f" fewer than {BLOCKS_MIN} runs. Verdicts after Holm's correction for {family}. A bar that"
-        " crosses 1 shows no difference."
+        " interval; small: the ratio of each run, or of each sample to the base's mean where the"
+        f" sides share fewer than {BLOCKS_MIN} runs. Verdicts after Holm's correction for {family}."
+        " A bar that crosses 1 does not tell which is greater."
     )
     if any(clipped(end) != end for end in ends):
         caption += f" An arrow goes on beyond {RATIO_END:,.0f} x or 1/{RATIO_END:,.0f} x."

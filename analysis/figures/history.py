@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Iterator
 
-import matplotlib
-
 from analysis.cells.words import count
 from analysis.figures.axes import tick
 from analysis.figures.canvas import Drawing, finish, new_canvas
-from analysis.figures.style import INK, PALETTE, STYLE
+from analysis.figures.style import INK, PALETTE, styled
 from analysis.judgement.history import History, Series
 
 # More figures than these are not drawn; the table has every place.
@@ -20,9 +18,7 @@ SPREAD = 0.3
 
 def draw_all(of: History) -> list[Drawing]:
     """One figure a place, of the first FIGURES_MAX."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()  # a user's matplotlibrc must not show in a result
-        matplotlib.rcParams.update(STYLE)
+    with styled():
         return list(_draw(of))
 
 

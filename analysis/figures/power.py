@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 from typing import Sequence
 
-import matplotlib
 import numpy as np
 
 from analysis.figures.canvas import Canvas, Drawing, finish, new_canvas
-from analysis.figures.style import LINES, MARKERS, PALETTE, STYLE, Width
+from analysis.figures.style import LINES, MARKERS, PALETTE, Width, styled
 from analysis.statistics.power import power
 
 # The lines are of this noise; of another they would differ by less than their width.
@@ -32,9 +31,7 @@ class Seen:
 def draw(seen: Sequence[Seen], repetitions: int, width: Width = "double") -> Drawing:
     """A line for each number of blocks, by the noncentral t distribution, and every simulated share
     as a dot."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
+    with styled():
         canvas = new_canvas(
             "How often the interval over blocks excludes 1",
             "planted effect / coefficient of variation of one boot",

@@ -7,7 +7,12 @@ figures of both stand beside each other in one size of letters.
 
 from __future__ import annotations
 
-from typing import Literal
+import contextlib
+from typing import Iterator, Literal
+
+import matplotlib
+
+from analysis.figures import fonts
 
 Width = Literal["single", "double"]
 # Of one column and of both of a two-column page (IEEE), which ACM's and USENIX' columns hold too.
@@ -68,3 +73,12 @@ STYLE = {
 def letters(inches: float, points: float = TEXT_POINTS) -> int:
     """How many letters of a size stand side by side in a length."""
     return int(72 * inches / (LETTER * points))
+
+
+@contextlib.contextmanager
+def styled() -> Iterator[None]:
+    """What is drawn within has this look, whatever a user's matplotlibrc says."""
+    with matplotlib.rc_context(), fonts.lean():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        yield

@@ -16,8 +16,8 @@ from analysis.inputs import metrics
 from analysis.inputs.load import Sample
 from analysis.judgement.study import Study
 
-# More samples than this would cover each other; more panels would be too small to read.
-SAMPLES_MAX, PANELS_MAX = 400, 12
+# More lines than this would cover each other; more panels would be too small to read.
+LINES_MAX, PANELS_MAX = 400, 12
 COLUMNS: dict[Width, int] = {"single": 2, "double": 4}
 ROW_INCHES = 1.25
 
@@ -25,11 +25,9 @@ Course = list[tuple[float, float]]
 
 
 def draw(study: Study, width: Width) -> Iterator[Drawing]:
-    """A line a sample; a panel for each scenario, or each level of the x factor where there are
-    none."""
-    if len(study.result.valid) > SAMPLES_MAX:
-        return
-    courses = {sample.sample_id: course(study, sample) for sample in study.result.valid}
+    """A line a sample, of some where there are many; a panel for each scenario, or each level of
+    the x factor where there are none."""
+    courses = {sample.sample_id: course(study, sample) for sample in _shown(study.found)}
     rates = [rate for one in courses.values() for _, rate in one if rate > 0]
     if not rates:
         return
@@ -54,7 +52,18 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
         level = levels[place] if place < len(levels) else None
         title = name_of(factor, level, levels) if factor and place < len(levels) else ""
         _label(axes, title, place, len(levels), columns)
-    yield finish(canvas, "timelines", _caption(courses), note(study.result, study.found.cells))
+    caption = _caption(courses, len(study.result.valid))
+    yield finish(canvas, "timelines", caption, note(study.result, study.found.cells))
+
+
+def _shown(found: Aggregate) -> list[Sample]:
+    """Of each cell all samples, or evenly chosen ones, so that all cells have LINES_MAX at most."""
+    known = [cell.valid for cell in found.cells if cell.valid]
+    each = max(1, LINES_MAX // len(known))
+    shown: list[Sample] = []
+    for samples in known:
+        shown += samples[:: -(-len(samples) // each)]
+    return shown
 
 
 def course(study: Study, sample: Sample) -> Course:
@@ -110,7 +119,7 @@ def _plot(
     dots = []
     for cell in cells:
         for sample in cell.valid:
-            for x, rate in courses[sample.sample_id]:
+            for x, rate in courses.get(sample.sample_id, []):
                 xs.append(x)
                 ys.append(max(rate, floor))
                 tip = f"{cell.variant}\n{sample.sample_id} at {x:.2f} s: {rate:,.0f} requests/s"
@@ -123,10 +132,12 @@ def _plot(
         canvas.dots(*zip(*dots), axes=axes, **(look | {"markersize": 2, "markeredgewidth": 0.5}))
 
 
-def _caption(courses: dict[str, Course]) -> str:
+def _caption(courses: dict[str, Course], valid: int) -> str:
     missing = sum(not one for one in courses.values())
     stalled = sum(any(rate == 0 for _, rate in one) for one in courses.values())
     caption = "A line a sample; a dot in the middle of each interval that its client reported."
+    if len(courses) < valid:
+        caption += f" Shown are {len(courses):,} of {valid:,} samples, evenly chosen in each cell."
     if stalled:
         caption += f" {stalled} samples have intervals of 0 requests/s, drawn at the lower edge."
     return caption + (f" {missing} samples have no timeline." if missing else "")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
+import re
 import stat
 from pathlib import Path
 from typing import Any, NoReturn
@@ -31,7 +31,7 @@ def parse_json(text: str, where: Path | str) -> Any:
         value = json.loads(
             text, parse_constant=_refuse_constant, parse_float=_finite, object_pairs_hook=_unique
         )
-        if _deeper_than(value, DEPTH_MAX):
+        if _deeper_than(text, DEPTH_MAX):
             raise ValueError(f"its values nest deeper than {DEPTH_MAX} levels")
         if "\\u" in text:
             _check_text(value)
@@ -65,22 +65,21 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return table
 
 
-def _deeper_than(value: Any, levels: int) -> bool:
-    """Whether lists and objects nest more than so many levels; level by level, so that no depth is
-    too much for it, and with one pass in C over a level that holds plain values only."""
-    level = [value]
-    for _ in range(levels + 1):
-        if _CONTAINERS.isdisjoint(map(type, level)):
+def _deeper_than(text: str, levels: int) -> bool:
+    """Whether lists and objects of valid JSON nest more than so many levels: of its brackets, those
+    outside strings, each pass takes the innermost away, in C."""
+    if text.count("[") + text.count("{") <= levels:
+        return False
+    brackets = _STRING.sub("", text).encode().translate(None, _NO_BRACKETS)
+    for _ in range(levels):
+        if not brackets:
             return False
-        level = list(itertools.chain.from_iterable(map(_inner, level)))
-    return True
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")
+    return bool(brackets)
 
 
-_CONTAINERS = frozenset((dict, list))
-
-
-def _inner(value: Any) -> Any:
-    return value.values() if type(value) is dict else value if type(value) is list else ()
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 def _check_text(value: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, Collection
 
 MANIFEST = "manifest.json"
 SEAL = "manifest.sha256"
@@ -43,9 +43,31 @@ def manifest_entries(manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return entries
 
 
-def manifest_with(manifest: dict[str, Any], outputs: dict[str, bytes]) -> bytes:
-    """The manifest with `outputs` (path to content) added or replaced, sorted by path."""
-    entries = manifest_entries(manifest)
+def left_behind(
+    manifest: dict[str, Any], outputs: dict[str, bytes], own: tuple[str, ...]
+) -> list[str]:
+    """What earlier reports wrote, that is what begins with one of `own`, and this one does not."""
+    listed = manifest_entries(manifest)
+    return [name for name in listed if name.startswith(own) and name not in outputs]
+
+
+def remove(directory: Path, names: list[str]) -> None:
+    """Removes these files of a directory, and folders that this empties. Raises OSError."""
+    for name in names:
+        (directory / name).unlink(missing_ok=True)
+    for folder in sorted({(directory / name).parent for name in names} - {directory}):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def manifest_with(
+    manifest: dict[str, Any], outputs: dict[str, bytes], gone: Collection[str] = ()
+) -> bytes:
+    """The manifest with `outputs` (path to content) added or replaced and what is `gone` left out,
+    sorted by path."""
+    entries = {
+        name: entry for name, entry in manifest_entries(manifest).items() if name not in gone
+    }
     for path, content in outputs.items():
         digest = hashlib.sha256(content).hexdigest()
         entries[path] = {"path": path, "bytes": len(content), "sha256": digest}

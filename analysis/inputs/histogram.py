@@ -32,11 +32,13 @@ class Histogram:
 
         Raises ValueError if nothing was recorded.
         """
-        if self.n == 0:
+        below = self.counts.cumsum()
+        n = int(below[-1]) if len(below) else 0
+        if n == 0:
             raise ValueError("an empty histogram has no percentiles")
         # The product is rounded first: 0.07 * 100 must ask for rank 7, not 8.
-        rank = max(1, math.ceil(round(quantile * self.n, 6)))
-        return float(self.values_ns[np.searchsorted(np.cumsum(self.counts), rank)])
+        rank = max(1, math.ceil(round(quantile * n, 6)))
+        return float(self.values_ns[below.searchsorted(rank)])
 
     def curve(self, beyond_min: int) -> tuple[np.ndarray, np.ndarray]:
         """(quantiles, values in ns), one point a value, as far as at least `beyond_min` values lie

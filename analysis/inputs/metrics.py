@@ -32,11 +32,7 @@ class Interval:
 def read(path: Path, sample: Sample) -> list[Interval]:
     """The intervals of a sample of the result directory `path`, in their order; empty where the
     sample has no such file. Raises Refusal with file and line of what is malformed."""
-    own = sample.sample_id
-    for folder in sorted((path / "samples").glob("*")):
-        if folder.name == own or folder.name.startswith(own + "-"):
-            return read_file(folder / FILE)
-    return []
+    return read_file(path / "samples" / sample.folder / FILE) if sample.folder else []
 
 
 def read_file(file: Path) -> list[Interval]:

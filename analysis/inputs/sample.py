@@ -35,6 +35,7 @@ class Sample:
     intended: Histogram | None = (
         None  # ns, from intended send; None where the client did not record it
     )
+    folder: str | None = None  # its own, beneath samples/; None for one that was not read
 
     @property
     def rps(self) -> float:
@@ -127,6 +128,7 @@ def _read_sample(root: Path, folders: dict[str, list[str]], raw: Any, where: str
         raw=raw,
         service=service,
         intended=intended,
+        folder=directory.name,
     )
 
 

@@ -15,7 +15,7 @@ SOURCE = "experiment.json"
 MARGIN = 0.02  # of an equivalence that states none
 MARGIN_MAX = 1.0
 NUMBER_MAX = 1e15
-NAME = re.compile(r"[a-z0-9-]{1,64}")
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 
 Selection = dict[str, Any]  # axis to level
 
@@ -116,7 +116,7 @@ def _claim(table: Any) -> Claim:
     _check_keys(table, (*_COMMON, *_KEYS[kind]))
     name, says = table["name"], table.get("says", "")
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError("`name` is not 1 to 64 of a-z, 0-9 and -")
+        raise ValueError("`name` is not 1 to 64 of a-z, 0-9 and -, or begins with -")
     if not isinstance(says, str):
         raise ValueError("`says` is not a text")
     at_least, at_most = _bounds(table, kind)

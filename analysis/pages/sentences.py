@@ -88,7 +88,7 @@ def _noise(cells: list[Cell]) -> list[str]:
 
 
 def _drift(cells: list[Cell]) -> list[str]:
-    rows = [row for row in relative_rates(cells) if len(row[1].valid) > 1]
+    rows = relative_rates([cell for cell in cells if len(cell.valid) > 1])
     found = drift(
         [sample.order_index for sample, _, _ in rows], [relative for _, _, relative in rows]
     )

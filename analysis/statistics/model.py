@@ -12,6 +12,9 @@ alone (pure error: Box, Hunter and Hunter, 2005, ch. 10); else it is in the erro
 The share of a term is its sum of squares over the whole (Jain, 1991, ch. 22 and 23). Sums of
 squares are sequential, in the order of the terms: runs, factors, pairs, the rest. In a balanced
 grid the order does not matter; elsewhere what two terms could both explain goes to the earlier.
+
+Mean and runs are taken out as the means of runs, which leaves the fit of the others the same
+(Frisch and Waugh, 1933; Lovell, 1963); the work then grows with samples, not with samples x runs.
 """
 
 from __future__ import annotations
@@ -69,8 +72,7 @@ class Model:
 
     sizes: dict[str, int]  # levels of each factor
     terms: list[Term]
-    run_columns: int  # coefficients of the runs, after the mean's
-    coefficients: np.ndarray
+    coefficients: np.ndarray  # of factors and pairs, in the order of their terms
     _inverse: np.ndarray  # coefficients = _inverse @ basis.T @ log y
     _known: np.ndarray  # projects a contrast onto those that the measurements tell
     error: float | None  # standard deviation of a log that the model leaves; None: nothing left
@@ -101,9 +103,9 @@ class Model:
         return self._effect(at_new - (rows[one_new, two_base] - rows[one_base, two_base]))
 
     def _row(self, levels: Levels) -> np.ndarray:
-        """The coefficients' weights in the mean at these levels."""
+        """The coefficients' weights at these levels, in what lies beyond the mean."""
         codes = {name: _code(self.sizes[name])[place] for name, place in levels.items()}
-        parts = [np.ones(1), np.zeros(self.run_columns)]
+        parts = []
         for names in _terms(list(self.sizes)):
             width = math.prod(self.sizes[name] - 1 for name in names)
             known = all(name in codes for name in names)
@@ -140,8 +142,8 @@ def fit(
     Raises ValueError if there is no value, one is not positive, or a level is out of range.
     """
     logs, places = _checked(values, levels, sizes)
-    design = _design(places, sizes, _run_columns(runs))
-    steps = _Steps(logs)
+    design = _design(places, sizes)
+    steps = _Steps(logs, _blocks(runs))
     for names, columns in design:
         steps.add(names, columns, columns.shape[1])
     reached = steps.basis
@@ -177,19 +179,19 @@ def _code(size: int) -> np.ndarray:
     return np.vstack([np.eye(size - 1), -np.ones(size - 1)])
 
 
-def _run_columns(runs: Sequence[int | str]) -> np.ndarray:
-    """Values x (runs - 1); none where each value has a run of its own, which is then no block."""
+def _blocks(runs: Sequence[int | str]) -> np.ndarray:
+    """The number of each value's run; 0 of all where each value has a run of its own, which is then
+    no block."""
     numbers, places = np.unique(runs, return_inverse=True)
-    alone = len(numbers) == len(places)
-    return np.zeros((len(places), 0)) if alone else _code(len(numbers))[places]
+    return np.zeros_like(places) if len(numbers) == len(places) else places
 
 
 def _design(
-    places: np.ndarray, sizes: Mapping[str, int], run_columns: np.ndarray
+    places: np.ndarray, sizes: Mapping[str, int]
 ) -> list[tuple[tuple[str, ...], np.ndarray]]:
-    """(names, columns) of the runs and each term, one row a value."""
+    """(names, columns) of each factor and pair, one row a value."""
     codes = {name: _code(size)[places[:, at]] for at, (name, size) in enumerate(sizes.items())}
-    design: list[tuple[tuple[str, ...], np.ndarray]] = [(RUN, run_columns)]
+    design: list[tuple[tuple[str, ...], np.ndarray]] = []
     for names in _terms(list(sizes)):
         columns = codes[names[0]]
         for name in names[1:]:
@@ -199,20 +201,31 @@ def _design(
 
 
 class _Steps:
-    """Least squares a term at a time: what each explains beyond the earlier ones."""
+    """Least squares a term at a time: what each explains beyond the earlier ones, the first being
+    mean and runs. `basis` spans what the later ones add to these."""
 
-    def __init__(self, logs: np.ndarray) -> None:
+    def __init__(self, logs: np.ndarray, blocks: np.ndarray) -> None:
+        self.blocks, self.each = blocks, np.bincount(blocks)
         self.logs = logs
-        self.basis = np.full((len(logs), 1), 1 / math.sqrt(len(logs)))
+        self.inner = self.within_runs(logs)
+        self.basis = np.zeros((len(logs), 0))
         self.found: list[tuple[tuple[str, ...], float, int, int]] = []
+        if len(self.each) > 1:
+            squares = float(((logs - logs.mean() - self.inner) ** 2).sum())
+            freedom = len(self.each) - 1
+            self.found.append((RUN, squares, freedom, freedom))
 
     @property
     def rank(self) -> int:
-        return self.basis.shape[1]
+        return len(self.each) + self.basis.shape[1]
 
     @property
     def residuals(self) -> np.ndarray:
-        return self.logs - self.basis @ (self.basis.T @ self.logs)
+        return self.inner - self.basis @ (self.basis.T @ self.inner)
+
+    def within_runs(self, values: np.ndarray) -> np.ndarray:
+        """One number a value less the mean of its run."""
+        return values - (np.bincount(self.blocks, values) / self.each)[self.blocks]
 
     def add(self, names: tuple[str, ...], columns: np.ndarray, wanted: int | None = None) -> None:
         """Takes in a term: (names, sum of squares, degrees of freedom, those wanted; as many as
@@ -221,18 +234,19 @@ class _Steps:
             return
         own = columns
         for _ in range(2):  # twice, as once leaves rounding errors in the span of the earlier
+            own = np.column_stack([self.within_runs(column) for column in own.T])
             own = own - self.basis @ (self.basis.T @ own)
         axes, triangle, _ = linalg.qr(own, mode="economic", pivoting=True)
         scale = float(np.linalg.norm(columns, axis=0).max())
         rank = int((np.abs(np.diag(triangle)) > RANK_TOLERANCE * scale).sum())
         axes = axes[:, :rank]
         self.basis = np.hstack([self.basis, axes])
-        squares = float(((axes.T @ self.logs) ** 2).sum())
+        squares = float(((axes.T @ self.inner) ** 2).sum())
         self.found.append((names, squares, rank, rank if wanted is None else wanted))
 
     def drop(self) -> None:
         """Leaves the last term to the error."""
-        self.basis = self.basis[:, : self.rank - self.found.pop()[2]]
+        self.basis = self.basis[:, : self.basis.shape[1] - self.found.pop()[2]]
 
 
 def _assembled(
@@ -249,15 +263,13 @@ def _assembled(
     left = float((residuals**2).sum())
     if not freedom or left <= ROUNDING * float((steps.logs**2).sum()):
         left = 0.0
-    matrix = np.hstack([np.ones((len(residuals), 1)), *(columns for _, columns in design)])
-    within = reached.T @ matrix
+    within = reached.T @ np.hstack([columns for _, columns in design])
     inverse = np.linalg.pinv(within, rcond=RANK_TOLERANCE)
     error = math.sqrt(left / freedom) if left > 0 else None
     return Model(
         sizes=sizes,
         terms=_shares(steps, left, freedom),
-        run_columns=design[0][1].shape[1],
-        coefficients=inverse @ (reached.T @ steps.logs),
+        coefficients=inverse @ (reached.T @ steps.inner),
         _inverse=inverse,
         _known=inverse @ within,
         error=error,

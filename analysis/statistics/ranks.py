@@ -82,9 +82,8 @@ def signed_rank(new: Sequence[float], base: Sequence[float]) -> RankTest:
             return stats.wilcoxon(moved, method="exact" if exact else "approx")
 
     few = f"{REPETITIONS_MIN} pairs that differ are needed, {len(moved)} do"
-    return _test(
-        SIGNED_RANK, test, sizes, exact, few if len(moved) < REPETITIONS_MIN else None
-    )
+    few = few if len(moved) < REPETITIONS_MIN else None
+    return _test(SIGNED_RANK, test, sizes, exact, few)
 
 
 def _test(

@@ -25,6 +25,8 @@ BEYOND_MIN = 10
 # The range of k boots holds the median boot with a probability of 1 - 2 ** (1 - k): with fewer
 # boots than this, bounds made of them fall short of CONFIDENCE.
 BOOTS_FEW = 6
+# Sums of counts held at once.
+MERGED_MAX = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def spectrum(
     n = int(below[:, -1].sum())
     known = [told(n, one) for one in wanted.tolist()]
     together = below.sum(axis=0)
-    merged = values[[np.searchsorted(together, _ranks(n, one)) for one in wanted]]
+    merged = values[np.searchsorted(together, _ranks(n, wanted))]
     low = high = np.full(len(wanted), np.nan)
     if len(boots) > 1:
         low, high = _bounds(values, below, wanted, resamples)
@@ -112,27 +114,22 @@ def _bounds(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the middle CONFIDENCE of the resamples' percentiles."""
     draws = _draws(len(below), resamples)
-    totals = draws @ below[:, -1]
+    places = _reached(below, draws, quantiles)
+    places.sort(axis=0)
     aside = int((1 - CONFIDENCE) / 2 * resamples)
-    low, high = np.empty(len(quantiles)), np.empty(len(quantiles))
-    for at, quantile in enumerate(quantiles):
-        ranks = _ranks(totals, quantile)
-        low[at] = values[_reached(below, draws, ranks, aside + 1)]
-        high[at] = values[_reached(below, draws, ranks, resamples - aside)]
-    return low, high
+    return values[places[aside]], values[places[resamples - aside - 1]]
 
 
-def _reached(below: np.ndarray, draws: np.ndarray, ranks: np.ndarray, wanted: int) -> int:
-    """The place of the first value by which so many draws have reached their ranks: a percentile of
-    the draws' percentiles, found without merging any draw."""
-    first, last = 0, below.shape[1] - 1
-    while first < last:
-        middle = (first + last) // 2
-        if (draws @ below[:, middle] >= ranks).sum() >= wanted:
-            last = middle
-        else:
-            first = middle + 1
-    return first
+def _reached(below: np.ndarray, draws: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
+    """Resamples x quantiles: the place of the first value by which a resample has reached a
+    quantile's rank. Some resamples are merged at once, as many as memory is well used by."""
+    together = max(1, MERGED_MAX // below.shape[1])
+    found = np.empty((len(draws), len(quantiles)), dtype=int)
+    for start in range(0, len(draws), together):
+        merged = draws[start : start + together] @ below
+        for at, counts in enumerate(merged, start=start):
+            found[at] = np.searchsorted(counts, _ranks(counts[-1], quantiles))
+    return found
 
 
 @lru_cache(maxsize=8)
@@ -142,6 +139,6 @@ def _draws(boots: int, resamples: int) -> np.ndarray:
     return rng.multinomial(boots, [1 / boots] * boots, resamples).astype(float)
 
 
-def _ranks(totals: np.ndarray | float, quantile: float) -> np.ndarray:
-    """The rank of a quantile among so many; rounded first, as 0.07 * 100 must ask for rank 7."""
-    return np.maximum(1, np.ceil(np.round(totals * quantile, 6)))
+def _ranks(total: float, quantiles: np.ndarray) -> np.ndarray:
+    """The ranks of quantiles among so many; rounded first, as 0.07 * 100 must ask for rank 7."""
+    return np.maximum(1, np.ceil(np.round(total * quantiles, 6)))

@@ -48,11 +48,12 @@ int verb_calibrate(int argc, char **argv)
 			 "whose two variants are one\n"
 			 "program, and says what difference it shows all the same. "
 			 "Flags are those of `weir run`.\n"
-			 "`weir calibrate RESULT [FLAGS]` runs nothing: it is the "
-			 "analysis of such a result alone, with\n"
-			 "flags of its own.\n"
-			 "Exit status: that of the analysis; 3 if a sample is invalid; "
-			 "4 if it could not be run.",
+			 "`weir calibrate RESULT` runs nothing: it is the analysis of "
+			 "such a result alone.\n"
+			 "Exit status: 0; 1 if the two variants are told apart, so that "
+			 "something is wrong; 2 if the runs\n"
+			 "are too few to know the noise; 3 if a sample is invalid; 4 if "
+			 "it could not be run or judged.",
 		.table = table,
 		.count = sizeof(table) / sizeof(table[0])};
 	char variants[EXPERIMENT_FLAGS_WORDS];

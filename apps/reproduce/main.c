@@ -43,11 +43,11 @@ int verb_reproduce(int argc, char **argv)
 		.program = program,
 		.about = "Repeats a result, as `weir run RESULT` does, and says whether "
 			 "what it showed is shown again.\n"
-			 "`weir reproduce OLD NEW [FLAGS]` runs nothing: it sets two "
-			 "results beside each other, with\n"
-			 "flags of the analysis.\n"
-			 "Exit status: that of the analysis; 3 if a sample is invalid; "
-			 "4 if it could not be run.",
+			 "`weir reproduce OLD NEW` runs nothing: it sets two results "
+			 "beside each other.\n"
+			 "Exit status: 0; 1 if a claim is not reproduced; 2 if none is "
+			 "not, but one is undecided; 3 if a\n"
+			 "sample is invalid; 4 if it could not be run or judged.",
 		.operand = "RESULT",
 		.operand_value = &request.operand,
 		.table = table,

@@ -3,9 +3,11 @@
 #include "apps/common/exit.h"
 #include "apps/report/analysis.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -53,25 +55,45 @@ static void become(const char *program, const char *module, const char *const *a
 }
 
 int analyse(const char *program, const char *module, const char *const *arguments,
-	    struct interrupt *interrupt)
+	    struct interrupt *interrupt, char why[ANALYSE_WHY_BYTES])
 {
 	pid_t runner = getpid(), pid;
+	int status;
 
 	fflush(stdout);
 	pid = fork();
 	if (pid == 0)
 		become(program, module, arguments, runner);
-	return pid < 0 ? -1 : await(pid, interrupt);
+	if (pid < 0) {
+		snprintf(why, ANALYSE_WHY_BYTES, "the analysis could not be begun: %s",
+			 strerror(errno));
+		return -1;
+	}
+	status = await(pid, interrupt);
+	if (status >= EXIT_PASS && status <= EXIT_USAGE)
+		return status;
+	if (interrupt->signal_number)
+		snprintf(why, ANALYSE_WHY_BYTES, "interrupted by SIG%s",
+			 sigabbrev_np(interrupt->signal_number));
+	else if (status < 0)
+		snprintf(why, ANALYSE_WHY_BYTES, "the analysis was killed");
+	else
+		snprintf(why, ANALYSE_WHY_BYTES, "the analysis failed (status %d)", status);
+	return -1;
 }
 
 int analyse_to_judge(const char *program, const char *module, const char *const *arguments,
 		     struct interrupt *interrupt)
 {
-	int status = analyse(program, module, arguments, interrupt);
+	char why[ANALYSE_WHY_BYTES];
+	int status = analyse(program, module, arguments, interrupt, why);
 
 	if (status >= 0)
 		return status;
-	fprintf(stderr, "%s: analysis.%s did not end by itself; the result is whole all the same\n",
-		program, module);
-	return EXIT_USAGE;
+	fprintf(stderr, "%s: NOT JUDGED: %s; the result is whole all the same: `%s", program, why,
+		program);
+	for (; *arguments; arguments++)
+		fprintf(stderr, " %s", *arguments);
+	fprintf(stderr, "` judges it\n");
+	return -1;
 }

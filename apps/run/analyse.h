@@ -8,15 +8,18 @@
 
 #include "apps/run/sample/interrupt.h"
 
+enum { ANALYSE_WHY_BYTES = 160 };
+
 /*
  * Has a process of its own become `python3 -m analysis.MODULE ARGUMENTS` and waits for it; an
- * interrupt ends it. `arguments` end with NULL; `program` is for messages. Its exit status; or -1
- * if it has none, being killed or never begun.
+ * interrupt ends it. `arguments` end with NULL; `program` is for messages. What it ends with,
+ * EXIT_PASS to EXIT_USAGE; or -1 if it was interrupted, killed or never begun, or ended otherwise:
+ * `why` then says which.
  */
 int analyse(const char *program, const char *module, const char *const *arguments,
-	    struct interrupt *interrupt);
+	    struct interrupt *interrupt, char why[ANALYSE_WHY_BYTES]);
 
-/* Likewise for a verb that judges by it: without a status says so, and EXIT_USAGE. */
+/* Likewise for a verb that judges by it: says itself why there is no verdict. */
 int analyse_to_judge(const char *program, const char *module, const char *const *arguments,
 		     struct interrupt *interrupt);
 

@@ -64,7 +64,7 @@ static int make_report(const struct conduct *conduct, const char *result,
 		       struct interrupt *interrupt)
 {
 	const char *const arguments[] = {result, NULL};
-	char missing[256], report[PATH_MAX + 16];
+	char missing[256], report[PATH_MAX + 16], why[ANALYSE_WHY_BYTES];
 	int status;
 
 	fflush(stdout);
@@ -75,21 +75,16 @@ static int make_report(const struct conduct *conduct, const char *result,
 			conduct->program, missing, result);
 		return -1;
 	}
-	status = analyse(conduct->program, "report", arguments, interrupt);
+	status = analyse(conduct->program, "report", arguments, interrupt, why);
 	snprintf(report, sizeof(report), "%s/report.html", result);
 	/* one that refuses to judge, or fails what it judges, was written too */
-	if (status >= EXIT_PASS && status <= EXIT_USAGE && access(report, F_OK) == 0)
+	if (status >= 0 && access(report, F_OK) == 0)
 		return status;
-	if (interrupt->signal_number)
-		fprintf(stderr,
-			"%s: NO REPORT: interrupted by SIG%s; the result is whole all the same: "
-			"`weir report %s` makes one\n",
-			conduct->program, sigabbrev_np(interrupt->signal_number), result);
-	else
-		fprintf(stderr,
-			"%s: NO REPORT: the analysis failed (status %d); the samples are whole "
-			"all the same; try `weir report %s`\n",
-			conduct->program, status, result);
+	if (status >= 0)
+		snprintf(why, sizeof(why), "the analysis failed (status %d)", status);
+	fprintf(stderr,
+		"%s: NO REPORT: %s; the result is whole all the same: try `weir report %s`\n",
+		conduct->program, why, result);
 	return -1;
 }
 
@@ -106,11 +101,11 @@ static int conclude(const struct conduct *conduct, const struct campaign *campai
 		printf("%u of %u samples are invalid; their result.json says why\n",
 		       samples - campaign->valid, samples);
 	printf("results: %s\n", campaign->directory.path);
-	if (report < 0 && campaign->interrupt->signal_number)
+	if ((verdict < 0 || report < 0) && campaign->interrupt->signal_number)
 		return 128 + campaign->interrupt->signal_number;
 	if (campaign->valid < samples || campaign->differ)
 		return EXIT_INVALID;
-	if (verdict == EXIT_PASS && report < 0)
+	if (verdict < 0 || (verdict == EXIT_PASS && report < 0))
 		return EXIT_USAGE;
 	return conduct->judge ? verdict : report;
 }

@@ -35,7 +35,8 @@ struct conduct {
 	struct origin *origin;
 	/*
 	 * What a verb that judges makes of a campaign that is whole, before the report is made: it
-	 * may print, and returns an exit status. NULL: the report judges.
+	 * may print, and returns an exit status; or -1 if it came to no verdict, and then has said
+	 * why. NULL: the report judges.
 	 */
 	int (*judge)(const struct campaign *campaign, void *user);
 	void (*add_files)(struct campaign *campaign, void *user); /* as a campaign's */

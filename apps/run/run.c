@@ -13,13 +13,13 @@ int verb_run(int argc, char **argv)
 			 "result directory, whose plan is\n"
 			 "repeated exactly (docs/results.md). The last line is "
 			 "`results: PATH`.\n"
-			 "Exit status: 3 if a sample is invalid, else the report's: 0, "
-			 "or where the experiment states\n"
-			 "a gate or claims, 1 if one fails and 2 if they are not "
-			 "decided; 4 if nothing or not all could\n"
-			 "be run or judged, 128 + N when interrupted by signal N (130 "
-			 "for Ctrl-C); then a .partial\n"
-			 "stays, which --resume goes on with.",
+			 "Exit status: 3 if a sample is invalid; else 0, or where the "
+			 "experiment states a gate 1 if it\n"
+			 "fails and 2 if the samples do not decide it (claims are judged "
+			 "by `weir report RESULT --claims`);\n"
+			 "4 if nothing or not all could be run or judged; 128 + N when "
+			 "interrupted by signal N (130 for\n"
+			 "Ctrl-C): then a .partial stays, which --resume goes on with.",
 		.operand = "DIR",
 		.operand_value = &request.operand,
 		.table = table,

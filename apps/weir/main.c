@@ -71,8 +71,8 @@ static void print_help(FILE *to)
 		"prints the version.\n"
 		"`./weir test` builds and runs the tests (`./weir test --help`).\n"
 		"Exit status: 0 pass, 3 invalid or failed samples, 4 usage or refusal; of verbs "
-		"that judge also\n1 a gate failed, a claim was contradicted or a result not "
-		"reproduced, 2 inconclusive.\n");
+		"that judge also\n1 what they judge is not so, e.g. the gate failed, 2 the samples "
+		"do not decide it\n(docs/results.md).\n");
 }
 
 static int refuse_verb(const char *name)

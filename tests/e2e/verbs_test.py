@@ -9,19 +9,22 @@ usage: verbs_test.py WEIR [SUBSTRING...]
 
 import json
 import os
+import signal
+import subprocess
 import sys
 
-from bench import EXPERIMENT, ONE_CELL, Bench, case, read, results_path, write
-from processes import Skip, run_tests
+from bench import DEADLINE_S, EXPERIMENT, ONE_CELL, Bench, case, path_in, read, results_path, wait_for, write
+from processes import WEIR, Skip, run_tests
 
 STAND_IN = '''
-import json, os, pathlib, sys
+import json, os, pathlib, sys, time
 name = __spec__.name
 with open(os.environ["WEIR_TEST_LOG"], "a") as log:
     log.write(json.dumps([name, *sys.argv[1:]]) + "\\n")
 told = json.loads(os.environ["WEIR_TEST_TOLD"]).get(name, {})
 if told.get("writes"):
     pathlib.Path(sys.argv[1], told["writes"]).touch()
+time.sleep(told.get("takes_s", 0))
 sys.exit(told.get("status", 0))
 '''
 MODULES = ("report", "compare", "trend", "calibrate", "reproduce")
@@ -42,12 +45,15 @@ class Verbs(Bench):
         write(os.path.join(self.root, "experiments", "calibrate", "experiment.json"),
               json.dumps({**EXPERIMENT, "name": "calibrate", "factors": ONE_CELL}))
 
-    def told(self, *arguments, **told):
-        """A verb, with the stand-in told for each module what it writes and ends with; what it was given."""
+    def environment(self, told):
+        """With the stand-in told for each module what it writes, how long it takes and what it ends with."""
         write(self.log, "")
         modules = {f"analysis.{name}": what for name, what in told.items()}
-        outcome = self.weir(*arguments, env={**os.environ, "WEIR_ROOT": self.root, "WEIR_TEST_LOG": self.log,
-                                             "WEIR_TEST_TOLD": json.dumps(modules)})
+        return {**os.environ, "WEIR_ROOT": self.root, "WEIR_TEST_LOG": self.log, "WEIR_TEST_TOLD": json.dumps(modules)}
+
+    def told(self, *arguments, **told):
+        """A verb run to its end, and what the stand-in was given."""
+        outcome = self.weir(*arguments, env=self.environment(told))
         if "packages are missing" in outcome.stderr:
             raise Skip(outcome.stderr.strip())
         return outcome, [json.loads(line) for line in read(self.log).splitlines()]
@@ -60,8 +66,8 @@ class Verbs(Bench):
 def handed_on(bench):
     for verb, words in (("report", ["A"]), ("report", []), ("report", ["A", "--gate", "none"]), ("report", ["--help"]),
                         ("compare", ["A", "B", "--force"]), ("compare", ["-h"]),
-                        ("trend", ["A", "B", "C D", "", "--by=commit"]), ("calibrate", ["A", "--json"]),
-                        ("reproduce", ["A", "B", "--force"])):
+                        ("trend", ["A", "B", "C D", "", "--by=commit"]), ("calibrate", ["A", "--help"]),
+                        ("reproduce", ["A", "B", "--help"])):
         for status in (0, 2):
             outcome, given = bench.told(verb, *words, **{verb: {"status": status}})
             assert given == [[f"analysis.{verb}", *words]], given
@@ -103,10 +109,29 @@ def reproduce(bench):
     new = results_path(outcome)
     assert new != old and given == [["analysis.reproduce", old, new]], given
     assert outcome.returncode == 1, outcome
+    outcome, given = bench.told("reproduce", old, *bench.flags("--no-report"), reproduce={"status": 77})
+    again = f"`weir reproduce {old} {results_path(outcome)}` judges it"
+    assert outcome.returncode == 4, outcome
+    assert f"NOT JUDGED: the analysis failed (status 77); the result is whole all the same: {again}" in outcome.stderr
     outcome, given = bench.told("reproduce", bench.folder, *bench.flags())
     assert outcome.returncode == 4 and given == [] and "no result directory" in outcome.stderr, outcome
     outcome, given = bench.told("reproduce", old, *bench.flags("--resume"))
     assert outcome.returncode == 4 and given == [], outcome
+
+
+@case("a judgement that is interrupted is none, with or without a report: 130, and the result is whole", Verbs)
+def interrupted_judgement(bench):
+    old = bench.result(bench.experiment(factors=ONE_CELL))
+    bench.told("report", old)  # or there is no analysis here
+    for flags in (["--no-report"], []):
+        runner = subprocess.Popen([WEIR, "reproduce", old, *bench.flags(*flags)], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, env=bench.environment({"reproduce": {"takes_s": 600}}))
+        wait_for(lambda: read(bench.log) or runner.poll() is not None)
+        runner.send_signal(signal.SIGINT)
+        stdout, stderr = runner.communicate(timeout=DEADLINE_S)
+        assert runner.returncode == 130, (runner.returncode, stderr)
+        assert "NOT JUDGED: interrupted by SIGINT" in stderr and ("NO REPORT" in stderr) == (not flags), stderr
+        assert bench.weir("verify", path_in(stdout)).returncode == 0
 
 
 if __name__ == "__main__":

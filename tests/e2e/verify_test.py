@@ -18,7 +18,8 @@ from processes import run_tests
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, ROOT)
-from analysis import files, publish  # pylint: disable=wrong-import-position
+from analysis.inputs import files  # pylint: disable=wrong-import-position
+from analysis.pages import publish  # pylint: disable=wrong-import-position
 
 CALLS = [(os, name) for name in ("mkdir", "open", "fsync", "rename", "replace", "rmdir", "unlink")] + [(builtins, "open")]
 REPORTS = ("aggregate.csv", "report.html", "figures/one.svg", "figures/two.svg")

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 enum claim_kind {
@@ -64,9 +65,6 @@ static const char *const metrics[] = {
 	"intended_p50_us",
 	"intended_p99_us",
 };
-/* The last whole number below 1e15. */
-#define NUMBER_MAX (1e15 - 1)
-
 enum { METRICS = sizeof(metrics) / sizeof(metrics[0]) };
 
 static const char *const directions[] = {"rising", "falling"};
@@ -81,7 +79,6 @@ struct claim {
 
 static void judge_name(const struct claim *claim, size_t index)
 {
-	static const char accepted[] = "1 to 64 of a-z, 0-9 and '-'";
 	const json_t *claims = json_object_get(claim->judge->experiment->json, "claims");
 	const json_t *value = json_object_get(claim->json, "name");
 	struct way way = way_down(claim->way, "name", 0);
@@ -89,9 +86,9 @@ static void judge_name(const struct claim *claim, size_t index)
 
 	if (!value)
 		complain(claim->judge, claim->way, false, "'name' is missing; accepted: %s",
-			 accepted);
+			 experiment_slug);
 	else if (!experiment_is_slug(name))
-		complain_value(claim->judge, way, "name", value, accepted);
+		complain_value(claim->judge, way, "name", value, experiment_slug);
 	for (size_t i = 0; name && i < index; i++) {
 		const json_t *before = json_object_get(json_array_get(claims, i), "name");
 
@@ -220,10 +217,11 @@ static void judge_bounds(const struct claim *claim)
 	static const char accepted[] = "a number above 0 and below 1e15";
 	const json_t *at_least = json_object_get(claim->json, "at_least");
 	const json_t *at_most = json_object_get(claim->json, "at_most");
+	double most = nextafter(1e15, 0);
 	bool has_least = kind_judge_number(claim->judge, claim->way, claim->json, "at_least",
-					   DBL_MIN, NUMBER_MAX, accepted);
-	bool has_most = kind_judge_number(claim->judge, claim->way, claim->json, "at_most", DBL_MIN,
-					  NUMBER_MAX, accepted);
+					   DBL_TRUE_MIN, most, accepted);
+	bool has_most = kind_judge_number(claim->judge, claim->way, claim->json, "at_most",
+					  DBL_TRUE_MIN, most, accepted);
 
 	if (!has_least && !has_most)
 		complain(claim->judge, claim->way, false,
@@ -284,7 +282,7 @@ static void judge_kind(struct claim *claim, enum claim_kind kind)
 		break;
 	case CLAIM_EQUIVALENCE:
 		judge_two_cells(claim);
-		kind_judge_number(judge, claim->way, claim->json, "margin", DBL_MIN, 1,
+		kind_judge_number(judge, claim->way, claim->json, "margin", DBL_TRUE_MIN, 1,
 				  "a share above 0, at most 1, like 0.02");
 		break;
 	case CLAIM_KINDS:

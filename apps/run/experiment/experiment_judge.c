@@ -71,6 +71,8 @@ static void judge_schema(const struct judge *judge)
 			 json_string_value(value), accepted);
 }
 
+const char experiment_slug[] = "1 to 64 of a-z, 0-9 and '-', but no '-' first";
+
 bool experiment_is_slug(const char *name)
 {
 	size_t bytes = name ? strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") : 0;
@@ -81,14 +83,13 @@ bool experiment_is_slug(const char *name)
 /* The name becomes part of a folder's. */
 static void judge_name(const struct judge *judge)
 {
-	static const char accepted[] = "1 to 64 of a-z, 0-9 and '-'";
-	const json_t *value = judge_top(judge, "name", JSON_STRING, true, accepted);
+	const json_t *value = judge_top(judge, "name", JSON_STRING, true, experiment_slug);
 	const char *name = value ? json_string_value(value) : NULL;
 
 	judge->experiment->name = name;
 	if (name && !experiment_is_slug(name))
 		complain(judge, way_key("name"), false, "'name' is \"%.60s\"; accepted: %s", name,
-			 accepted);
+			 experiment_slug);
 }
 
 static void judge_question(const struct judge *judge)

@@ -26,7 +26,10 @@ const char *const *experiment_plain_keys(unsigned *count_out);
 /* Whether `key` stands at the top of the file, with one plain value or not. */
 bool experiment_is_top_key(const char *key);
 
-/* Whether a name is 1 to 64 of a-z, 0-9 and '-', and does not begin with '-'. NULL is none. */
+/* What names of experiments and claims are, in words. */
+extern const char experiment_slug[];
+
+/* Whether a name is one. NULL is none. */
 bool experiment_is_slug(const char *name);
 
 #endif

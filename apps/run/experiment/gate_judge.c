@@ -4,10 +4,7 @@
 #include "apps/run/experiment/kind_judge.h"
 
 #include <float.h>
-#include <string.h>
-
-/* The least number that is above 0. */
-static const double above_0 = DBL_MIN;
+#include <math.h>
 
 enum gate_kind {
 	GATE_NONE,
@@ -46,17 +43,6 @@ static const struct kind_key keys[] = {
 };
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
 
-static void judge_category(const struct judge *judge, struct way way, const char *scenario,
-			   const json_t *value)
-{
-	const char *name = json_string_value(value);
-
-	for (unsigned i = 0; name && i < CATEGORIES; i++)
-		if (strcmp(categories[i], name) == 0)
-			return;
-	complain_value(judge, way, scenario, value, "\"default\", \"critical\" or \"allocator\"");
-}
-
 static void judge_categories(const struct judge *judge, json_t *gate)
 {
 	json_t *object = json_object_get(gate, "categories"), *value;
@@ -68,10 +54,8 @@ static void judge_categories(const struct judge *judge, json_t *gate)
 		complain_value(judge, here, "categories", object, "an object, each key a scenario");
 	json_object_foreach_safe(object, next, scenario, value)
 	{
-		struct way way = way_down(here, scenario, 0);
-
-		judge_category(judge, way, scenario, value);
-		if (axis_judge_name(judge, way, "scenario", scenario,
+		kind_judge_word(judge, here, object, scenario, categories, CATEGORIES);
+		if (axis_judge_name(judge, way_down(here, scenario, 0), "scenario", scenario,
 				    "there is nothing to put into a category") == LEVEL_TAKEN)
 			json_object_del(object, scenario);
 	}
@@ -102,11 +86,11 @@ void gate_judge(const struct judge *judge)
 	if (kind == GATE_KINDS)
 		return;
 	kind_judge_keys(judge, way, gate, keys, KEYS, kind, kinds[kind]);
-	kind_judge_number(judge, way, gate, "rps", above_0, 1,
+	kind_judge_number(judge, way, gate, "rps", DBL_TRUE_MIN, 1,
 			  "a ratio above 0, at most 1, like 0.98");
 	kind_judge_number(judge, way, gate, "cpu", 1, DBL_MAX, "a ratio of 1 or more, like 1.02");
 	for (unsigned i = 0; i < CATEGORIES; i++)
-		kind_judge_number(judge, way, gate, categories[i], above_0, 1 - DBL_EPSILON,
+		kind_judge_number(judge, way, gate, categories[i], DBL_TRUE_MIN, nextafter(1, 0),
 				  threshold);
 	judge_categories(judge, gate);
 	if (kind != GATE_NONE)

@@ -12,12 +12,12 @@ import unittest
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
-import matplotlib
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from analysis.figures import canvas, catalogue, cpu, forest, load, order, style
+from analysis.figures import canvas, catalogue, cpu, forest, load, order, style, timelines
 from analysis.figures.canvas import finish, new_canvas
 from analysis.inputs.load import load_result
 from analysis.judgement.study import study
@@ -104,6 +104,17 @@ class Figures(unittest.TestCase):
             self.assertEqual(set(re.findall(r"s\d{4}", tips)), wanted, name)
         tips = " ".join(tip for _, _, tip in self.by_name["cpu-per-request"].points)
         self.assertEqual(set(re.findall(r"s\d{4}", tips)), wanted)
+
+    def test_some_timelines(self):
+        """of more samples than have room for a line, some of each cell are shown, as the caption
+        says"""
+        with mock.patch.object(timelines, "LINES_MAX", 24):
+            (one,) = catalogue.draw_all(self.study, ["single"], [timelines.draw])
+        tips = " ".join(tip for _, _, tip in one.points)
+        shown = set(re.findall(r"s\d{4}", tips))
+        cells = [{sample.sample_id for sample in cell.valid} for cell in self.study.found.cells]
+        self.assertEqual({len(cell & shown) for cell in cells}, {2})
+        self.assertIn("Shown are 24 of 36 samples", one.caption)
 
     def test_every_block(self):
         """a forest has a dot for each ratio, and one for each run of it"""
@@ -231,7 +242,7 @@ class Layout(unittest.TestCase):
         length"""
         names = [f"uring@loopback sqpoll=on sqpoll-cpu={k} sqpoll-idle=20 coalesce" for k in range(9)]
         for width, labels in itertools.product(style.WIDTH_INCHES, (["a"], ["a", "b"], names)):
-            with matplotlib.rc_context(style.STYLE):
+            with style.styled():
                 one = self.drawn(width, labels)
             renderer = FigureCanvasAgg(one.figure).get_renderer()
             title, note = one.figure.texts

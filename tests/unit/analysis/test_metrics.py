@@ -56,8 +56,9 @@ class Metrics(unittest.TestCase):
 
     def test_missing(self):
         """a sample without the file, or without its folder, has no intervals"""
-        sample = types.SimpleNamespace(sample_id="s0001")
+        sample = types.SimpleNamespace(folder="s0001-a")
         self.assertEqual(read(self.path, sample), [])
+        self.assertEqual(read(self.path, types.SimpleNamespace(folder=None)), [])
         (self.path / "samples" / "s0001-a").mkdir(parents=True)
         self.assertEqual(read(self.path, sample), [])
 
@@ -67,7 +68,7 @@ class Metrics(unittest.TestCase):
             (self.path / "samples" / name).mkdir(parents=True)
             text = json.dumps(LINE | {"rps": rate}) + "\n"
             (self.path / "samples" / name / "metrics.jsonl").write_text(text)
-        sample = types.SimpleNamespace(sample_id="s0001")
+        sample = types.SimpleNamespace(folder="s0001-a")
         self.assertEqual([one.rps for one in read(self.path, sample)], [1])
 
     def test_malformed(self):

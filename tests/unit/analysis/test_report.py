@@ -76,11 +76,11 @@ def report(path, cwd="/", limit=None, **environment):
     )
 
 
-def report_here(path):
+def report_here(path, *options):
     """The same within this process, which is faster."""
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        status = main([str(path)])
+        status = main([str(path), *options])
     return subprocess.CompletedProcess([], status, out.getvalue(), err.getvalue())
 
 
@@ -373,6 +373,19 @@ class Poor(unittest.TestCase):
         self.assertEqual(report_here(self.path).returncode, 0)
         self.assertIn("**no manifest**", self.text())
         self.assertFalse((self.path / "manifest.json").exists())
+
+    def test_wide(self):
+        """figures as wide as a page are removed, and listed no more, by a report without them"""
+        write_small_result(self.path)
+        before = contents(self.path)
+        self.assertEqual(report_here(self.path, "--wide").returncode, 0)
+        self.assertTrue((self.path / "figures/wide/execution-order.pdf").exists())
+        self.assertEqual(report_here(self.path).returncode, 0)
+        self.assertFalse((self.path / "figures/wide").exists())
+        manifest = json.loads((self.path / "manifest.json").read_text())
+        listed = {entry["path"] for entry in manifest["files"]}
+        self.assertEqual(listed, set(contents(self.path)) - {"manifest.json"})
+        self.assertLess(set(before), set(contents(self.path)))
 
     def test_refusal(self):
         """a refusal is one line with file and reason, exit 4, and no output"""

@@ -37,9 +37,11 @@ static const struct {
 } bad[] = {
 	{"1", "5:12: a claim must be an object {...}\n"},
 	{"{\"kind\": \"bound\", \"at_least\": 1}",
-	 "5:12: 'name' is missing; accepted: 1 to 64 of a-z, 0-9 and '-'\n"},
+	 "5:12: 'name' is missing; accepted: 1 to 64 of a-z, 0-9 and '-', but no '-' first\n"},
 	{"{\"name\": \"A b\", \"kind\": \"bound\", \"at_least\": 1}",
-	 "5:21: 'name' is \"A b\"; accepted: 1 to 64 of a-z, 0-9 and '-'\n"},
+	 "5:21: 'name' is \"A b\"; accepted: 1 to 64 of a-z, 0-9 and '-', but no '-' first\n"},
+	{"{\"name\": \"-x\", \"kind\": \"bound\", \"at_least\": 1}",
+	 "5:21: 'name' is \"-x\"; accepted: 1 to 64 of a-z, 0-9 and '-', but no '-' first\n"},
 	{NAME "\"kind\": \"bound\", \"at_least\": 1}, " NAME
 	      "\"kind\": \"bound\", \"at_least\": 1}",
 	 "5:68: there are two claims 'c'\n"},

@@ -1,5 +1,5 @@
-#include "apps/run/experiment/experiment.h"
 #include "tests/support/suite.h"
+#include "tests/unit/run/experiment/rig.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,64 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file of its own for each test. */
-static char path[64];
-
-static void write_text(const char *text, size_t bytes)
-{
-	int fd;
-
-	strcpy(path, "/tmp/weir-experiment-XXXXXX");
-	fd = mkstemp(path);
-	CU_ASSERT_FATAL(fd >= 0);
-	CU_ASSERT_FATAL(write(fd, text, bytes) == (ssize_t)bytes);
-	close(fd);
-}
-
-static struct experiment *read_text(const char *text, const char *const *overrides, unsigned count,
-				    struct problems *problems)
-{
-	struct experiment *experiment = NULL;
-
-	struct experiment_changes changes = {.override_count = count};
-
-	for (unsigned i = 0; i < count; i++)
-		changes.overrides[i] = overrides[i];
-	*problems = (struct problems){0};
-	write_text(text, strlen(text));
-	if (experiment_read(path, &changes, &experiment, problems) < 0)
-		experiment = NULL;
-	unlink(path);
-	return experiment;
-}
-
-/* Expects exactly these lines, each without the file's name before its place. */
-static void expect_problems(const char *text, const char *const *overrides, unsigned count,
-			    const char *expected)
-{
-	struct problems problems;
-	struct experiment *experiment = read_text(text, overrides, count, &problems);
-	char shown[sizeof(problems.text)] = "";
-
-	CU_ASSERT_PTR_NULL(experiment);
-	experiment_free(experiment);
-	for (char *rest = problems.text, *line; (line = strsep(&rest, "\n")) && *line;) {
-		size_t skip = strncmp(line, path, strlen(path)) == 0 ? strlen(path) + 1 : 0;
-
-		strcat(shown, line + skip);
-		strcat(shown, "\n");
-	}
-	CU_ASSERT_STRING_EQUAL(shown, expected);
-	if (strcmp(shown, expected) != 0)
-		printf("# expected: %s# got:      %s", expected, shown);
-}
-
 /* The value of a factor at one of its levels. */
 #define LEVEL(experiment, factor, level) \
 	((experiment)->axes[factor].levels[level].cell.of[(experiment)->axes[factor].setting])
-
-#define HEAD "{\"schema\": \"weir.experiment/1\", \"name\": \"x\",\n"
-#define FIXED "\"fixed\": {\"stack\": \"epoll@loopback\"}"
 
 static const struct {
 	const char *text;
@@ -99,14 +44,15 @@ static const struct {
 	 "2:51: unknown key 'dept'; did you mean 'depth'?\n"},
 	/* Missing. */
 	{HEAD "\"runs\": 1}", "1:1: 'stack' is missing: give it in \"fixed\" or in \"factors\"\n"},
-	{"{" FIXED "}", "1:1: 'schema' is missing; accepted: \"weir.experiment/1\"\n"
-			"1:1: 'name' is missing; accepted: 1 to 64 of a-z, 0-9 and '-'\n"},
+	{"{" FIXED "}",
+	 "1:1: 'schema' is missing; accepted: \"weir.experiment/1\"\n"
+	 "1:1: 'name' is missing; accepted: 1 to 64 of a-z, 0-9 and '-', but no '-' first\n"},
 	/* Types and ranges. */
 	{"{\"schema\": \"weir.experiment/2\", \"name\": \"x\", " FIXED "}",
 	 "1:12: 'schema' is \"weir.experiment/2\"; this version reads \"weir.experiment/1\" "
 	 "only\n"},
 	{"{\"schema\": \"weir.experiment/1\", \"name\": \"../x\", " FIXED "}",
-	 "1:41: 'name' is \"../x\"; accepted: 1 to 64 of a-z, 0-9 and '-'\n"},
+	 "1:41: 'name' is \"../x\"; accepted: 1 to 64 of a-z, 0-9 and '-', but no '-' first\n"},
 	{HEAD FIXED ", \"runs\": 0}",
 	 "2:47: 'runs' is 0; accepted: a whole number from 1 to 1000\n"},
 	{HEAD FIXED ", \"runs\": \"3\"}",
@@ -174,12 +120,13 @@ static const struct {
 static void names_every_fault(void)
 {
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		expect_problems(bad[i].text, NULL, 0, bad[i].expected);
+		rig_expect_problems(bad[i].text, NULL, bad[i].expected);
 }
 
 static void names_what_cannot_be_read(void)
 {
 	char here[PATH_MAX], tried[PATH_MAX + 64];
+	char path[64] = "/tmp/weir-experiment-fifo-XXXXXX";
 	struct experiment *experiment;
 	struct problems problems = {0};
 
@@ -195,7 +142,6 @@ static void names_what_cannot_be_read(void)
 	CU_ASSERT_EQUAL(experiment_read("/tmp", NULL, &experiment, &problems), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "/tmp/experiment.json"));
 	/* Nothing may be waited for: a device, or a FIFO that nobody writes to. */
-	strcpy(path, "/tmp/weir-experiment-fifo-XXXXXX");
 	CU_ASSERT_FATAL(mkdtemp(path) != NULL);
 	strcat(path, "/experiment.json");
 	CU_ASSERT_FATAL(mkfifo(path, 0600) == 0);
@@ -210,21 +156,18 @@ static void names_what_cannot_be_read(void)
 static void refuses_a_file_without_bounds(void)
 {
 	size_t bytes = EXPERIMENT_FILE_BYTES_MAX + 1;
-	char *text = malloc(bytes);
-	struct experiment *experiment;
-	struct problems problems = {0};
+	char *text = malloc(bytes + 1);
+	struct problems problems;
 
 	CU_ASSERT_FATAL(text != NULL);
 	memset(text, ' ', bytes);
-	write_text(text, bytes);
-	CU_ASSERT_EQUAL(experiment_read(path, NULL, &experiment, &problems), -EINVAL);
+	text[bytes] = '\0';
+	CU_ASSERT_PTR_NULL(rig_read_changed(text, NULL, &problems));
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "larger than 1048576 bytes"));
-	unlink(path);
 	/* Nesting deeper than the parser follows is an error like any other. */
 	memset(text, '[', bytes - 2);
 	text[bytes - 2] = '\0';
-	problems = (struct problems){0};
-	CU_ASSERT_PTR_NULL(read_text(text, NULL, 0, &problems));
+	CU_ASSERT_PTR_NULL(rig_read_changed(text, NULL, &problems));
 	CU_ASSERT_EQUAL(problems.count, 1);
 	free(text);
 }
@@ -238,10 +181,8 @@ static void reads_what_is_right(void)
 		     "\"excludes\": [{\"delivery\": \"flush-at:512\", \"depth\": 1}],\n"
 		     "\"runs\": 2, \"order\": \"random\", \"seed\": 7, \"warmup\": \"0s\", "
 		     "\"duration\": \"1.5s\"}";
-	struct problems problems;
-	struct experiment *experiment = read_text(text, NULL, 0, &problems);
+	struct experiment *experiment = rig_read(text);
 
-	CU_ASSERT_FATAL(experiment != NULL);
 	CU_ASSERT_STRING_EQUAL(experiment->name, "x");
 	CU_ASSERT_STRING_EQUAL(experiment->question, "");
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_CONNECTIONS].number, 4);
@@ -261,11 +202,13 @@ static void overrides_go_where_they_belong(void)
 {
 	static const char text[] =
 		HEAD FIXED ", \"factors\": {\"depth\": [1, 8]}, \"excludes\": [{\"depth\": 8}]}";
-	static const char *const overrides[] = {"depth=32", "duration=200ms", "connections=2",
-						"runs=5"};
-	static const char *const wrong[] = {"depth=many", "conections=2"};
+	static const struct experiment_changes overrides = {
+		.overrides = {"depth=32", "duration=200ms", "connections=2", "runs=5"},
+		.override_count = 4};
+	static const struct experiment_changes wrong = {.overrides = {"depth=many", "conections=2"},
+							.override_count = 2};
 	struct problems problems;
-	struct experiment *experiment = read_text(text, overrides, 4, &problems);
+	struct experiment *experiment = rig_read_changed(text, &overrides, &problems);
 
 	CU_ASSERT_FATAL(experiment != NULL);
 	CU_ASSERT_EQUAL(experiment->axes[0].count, 1);
@@ -274,8 +217,8 @@ static void overrides_go_where_they_belong(void)
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_CONNECTIONS].number, 2);
 	CU_ASSERT_EQUAL(experiment->runs, 5);
 	experiment_free(experiment);
-	expect_problems(
-		text, wrong, 2,
+	rig_expect_problems(
+		text, &wrong,
 		"--set conections=2: unknown key 'conections'; did you mean 'connections'?\n"
 		"--set depth=many: 'depth' is \"many\", but a whole number from 1 to 1024 is "
 		"accepted\n");
@@ -284,19 +227,24 @@ static void overrides_go_where_they_belong(void)
 static void what_cannot_be_set_is_said(void)
 {
 	static const char text[] = HEAD FIXED ", \"factors\": {\"depth\": [1, 8]}}";
-	static const char *const keys[] = {"name=foo",	   "excludes=[]",  "variants={}",
-					   "profiles=all", "run=3",	   "durations=1s",
-					   "galaxy=1",	   "delivery=none"};
-	static const char *const lists[] = {"depth=1,8", "delivery=[coalesce, immediate]",
-					    "stack=epoll@loopback,uring@loopback"};
-	static const char *const words[] = {"stack=epoll@loopback,nodelay=off", "depth=[8]"};
+	static const struct experiment_changes keys = {
+		.overrides = {"name=foo", "excludes=[]", "variants={}", "profiles=all", "run=3",
+			      "durations=1s", "galaxy=1", "delivery=none"},
+		.override_count = 8};
+	static const struct experiment_changes lists = {
+		.overrides = {"depth=1,8", "delivery=[coalesce, immediate]",
+			      "stack=epoll@loopback,uring@loopback"},
+		.override_count = 3};
+	static const struct experiment_changes words = {
+		.overrides = {"stack=epoll@loopback,nodelay=off", "depth=[8]"},
+		.override_count = 2};
 	struct problems problems;
-	struct experiment *experiment = read_text(text, words, 2, &problems);
+	struct experiment *experiment = rig_read_changed(text, &words, &problems);
 
 	CU_ASSERT_FATAL(experiment != NULL);
 	experiment_free(experiment);
-	expect_problems(
-		text, keys, 8,
+	rig_expect_problems(
+		text, &keys,
 		"--set name=foo: 'name' cannot be set from here: write it in the file\n"
 		"--set excludes=[]: 'excludes' cannot be set from here: write it in the "
 		"file\n"
@@ -309,12 +257,13 @@ static void what_cannot_be_set_is_said(void)
 		"--set galaxy=1: unknown key 'galaxy'\n"
 		"--set delivery=none: 'delivery' is \"none\"; accepted: immediate, coalesce "
 		"or flush-at:N (N from 1 to 32KiB, like 2048 or 2KiB)\n");
-	expect_problems(text, lists, 3,
-			"--set depth=1,8: a list is JSON, with quotes: 'depth=[1,8]'\n"
-			"--set delivery=[coalesce, immediate]: a list is JSON, with quotes: "
-			"'delivery=[\"coalesce\",\"immediate\"]'\n"
-			"--set stack=epoll@loopback,uring@loopback: a list is JSON, with quotes: "
-			"'stack=[\"epoll@loopback\",\"uring@loopback\"]'\n");
+	rig_expect_problems(
+		text, &lists,
+		"--set depth=1,8: a list is JSON, with quotes: 'depth=[1,8]'\n"
+		"--set delivery=[coalesce, immediate]: a list is JSON, with quotes: "
+		"'delivery=[\"coalesce\",\"immediate\"]'\n"
+		"--set stack=epoll@loopback,uring@loopback: a list is JSON, with quotes: "
+		"'stack=[\"epoll@loopback\",\"uring@loopback\"]'\n");
 }
 
 static void a_device_that_is_left_out_is_written(void)
@@ -325,10 +274,9 @@ static void a_device_that_is_left_out_is_written(void)
 		     "\"epoll\"}]}";
 	static const char twice[] =
 		HEAD "\"factors\": {\"stack\": [\"epoll\", \"epoll@loopback\"]}}";
+	struct experiment *experiment = rig_read(text);
 	struct problems problems;
-	struct experiment *experiment = read_text(text, NULL, 0, &problems);
 
-	CU_ASSERT_FATAL(experiment != NULL);
 	CU_ASSERT_STRING_EQUAL(LEVEL(experiment, 0, 0).word, "epoll@loopback");
 	CU_ASSERT_STRING_EQUAL(LEVEL(experiment, 0, 1).word, "uring@unix");
 	CU_ASSERT_STRING_EQUAL(experiment->fixed.of[SETTING_CLIENT_STACK].word,
@@ -336,7 +284,7 @@ static void a_device_that_is_left_out_is_written(void)
 	CU_ASSERT_EQUAL(experiment->exclude_count, 1);
 	CU_ASSERT_STRING_EQUAL(experiment->text, text);
 	experiment_free(experiment);
-	CU_ASSERT_PTR_NULL(read_text(twice, NULL, 0, &problems));
+	CU_ASSERT_PTR_NULL(rig_read_changed(twice, NULL, &problems));
 	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "has this level twice"));
 }
 
@@ -372,12 +320,14 @@ static void a_list_makes_a_factor(void)
 	static const char text[] =
 		HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"connections\": 4},\n"
 		     "\"factors\": {\"depth\": [1, 8]}}";
-	static const char *const overrides[] = {"depth=[2, 4, 6]",
-						"stack=[\"epoll@loopback\", \"epoll@unix\"]",
-						"wait=[\"block\",\"spin\"]"};
-	static const char *const wrong[] = {"depth=3", "depth=[2, 2]", "runs=[1]"};
+	static const struct experiment_changes overrides = {
+		.overrides = {"depth=[2, 4, 6]", "stack=[\"epoll@loopback\", \"epoll@unix\"]",
+			      "wait=[\"block\",\"spin\"]"},
+		.override_count = 3};
+	static const struct experiment_changes wrong = {
+		.overrides = {"depth=3", "depth=[2, 2]", "runs=[1]"}, .override_count = 3};
 	struct problems problems;
-	struct experiment *experiment = read_text(text, overrides, 3, &problems);
+	struct experiment *experiment = rig_read_changed(text, &overrides, &problems);
 
 	CU_ASSERT_FATAL(experiment != NULL);
 	CU_ASSERT_EQUAL_FATAL(experiment->axis_count, 3);
@@ -389,9 +339,10 @@ static void a_list_makes_a_factor(void)
 	CU_ASSERT_EQUAL(experiment->axes[2].setting, SETTING_WAIT);
 	experiment_free(experiment);
 	/* of a key given twice the last counts, and is the one to blame */
-	expect_problems(text, wrong, 3,
-			"--set depth=[2, 2]: 'depth' has this level twice\n"
-			"--set runs=[1]: 'runs' is [1]; accepted: a whole number from 1 to 1000\n");
+	rig_expect_problems(
+		text, &wrong,
+		"--set depth=[2, 2]: 'depth' has this level twice\n"
+		"--set runs=[1]: 'runs' is [1]; accepted: a whole number from 1 to 1000\n");
 }
 
 /* Wherever a size stands in words, whoever reads what was in effect finds its number. */
@@ -401,11 +352,9 @@ static void sizes_may_have_units(void)
 		HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"response_bytes\": \"1KiB\"},\n"
 		     "\"factors\": {\"request_bytes\": [64, \"16KiB\"]}, "
 		     "\"excludes\": [{\"request_bytes\": \"16KiB\"}]}";
-	struct problems problems;
-	struct experiment *experiment = read_text(text, NULL, 0, &problems);
+	struct experiment *experiment = rig_read(text);
 	const json_t *levels;
 
-	CU_ASSERT_FATAL(experiment != NULL);
 	CU_ASSERT_EQUAL(experiment->fixed.of[SETTING_RESPONSE_BYTES].number, 1024);
 	CU_ASSERT_EQUAL(LEVEL(experiment, 0, 1).number, 16384);
 	CU_ASSERT_EQUAL(experiment->excludes[0].cell.of[SETTING_REQUEST_BYTES].number, 16384);

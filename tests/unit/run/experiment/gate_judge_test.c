@@ -50,7 +50,7 @@ static const struct {
 	{WITH("{\"kind\": \"category\", \"categories\": {\"smal\": \"critical\"}}"),
 	 "5:53: unknown scenario 'smal'; did you mean 'small'?\n"},
 	{WITH("{\"kind\": \"category\", \"categories\": {\"small\": \"crit\"}}"),
-	 "5:54: 'small' is \"crit\"; accepted: \"default\", \"critical\" or \"allocator\"\n"},
+	 "5:54: 'small' is \"crit\"; accepted: default, critical or allocator\n"},
 	/* What cannot be judged. */
 	{HEAD FIXED ",\n\"gate\": {\"kind\": \"point\"}}",
 	 "3:1: 'gate' judges variants against the first of them, and there are none\n"},
