@@ -17,8 +17,6 @@ from analysis.statistics import power
 from analysis.statistics.effect import coefficient_of_variation
 
 MEASURES = ("rps", "cpu")
-# Of the standard normal distribution: 95 % lie within the one, 80 % below the other.
-NORMAL_95, NORMAL_80 = 1.959964, 0.841621
 HOST_FACTS = ("hostname", "cpu_model", "kernel", "governor")
 # A block's log ratio that scatters more than this is no noise that anybody can work with.
 SPREAD_MAX = 10
@@ -49,19 +47,12 @@ class Noise:
         return power.runs_needed(self.spread, 1 + room) if room > 0 else None
 
     def half_width_of_medians(self, runs: int) -> float:
-        """How far 95 of 100 ratios of medians reach, each of so many runs that share nothing: the
-        normal distribution, and the standard deviation that a median has of many values of one."""
-        return math.expm1(NORMAL_95 * self._median_spread / math.sqrt(runs))
+        """How far 95 of 100 ratios of medians reach, each of so many runs that share nothing."""
+        return power.half_width_of_medians(self.cv, runs)
 
     def runs_needed_of_medians(self, room: float) -> int:
         """How many runs a side find a change of `room`, above 0, by medians in 80 of 100 cases."""
-        return math.ceil(((NORMAL_95 + NORMAL_80) * self._median_spread / math.log1p(room)) ** 2)
-
-    @property
-    def _median_spread(self) -> float:
-        """Of the log ratio of two medians of one run each, by the rule for many."""
-        of_logs = math.sqrt(math.log1p(self.cv**2))  # of a log-normal number
-        return math.sqrt(math.pi / 2) * of_logs * math.sqrt(2)
+        return power.runs_needed_of_medians(self.cv, room)
 
 
 @dataclass(frozen=True)

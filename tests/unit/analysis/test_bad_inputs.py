@@ -6,6 +6,7 @@ import random
 import shutil
 import tempfile
 import unittest
+import warnings
 from pathlib import Path
 from unittest import mock
 
@@ -13,7 +14,7 @@ from analysis import report
 from analysis.figures import catalogue
 from analysis.inputs.load import Refusal, load_result
 from compare_fixture import said, undrawn
-from result_fixture import write_json, write_manifest, write_small_result
+from result_fixture import cell_of, write_json, write_manifest, write_result, write_small_result
 
 FOLDER = "samples/s0000-epoll@loopback.immediate.d1"
 FILES = (
@@ -97,6 +98,26 @@ class Bad(unittest.TestCase):
                     self.assertRegex(text, r"^weir report: .+: .+\n$")
                 statuses.add(status)
         self.assertEqual(statuses & {0, 4}, {0, 4})
+
+    def test_both_ends(self):
+        """cells at both ends of the range of numbers are beyond measure apart; nothing overflows"""
+        undrawn(self, catalogue)
+        cells = [cell_of("epoll@loopback", way, 1) for way in ("immediate", "coalesce")]
+        for runs in (1, 3):
+            for of_first, of_second in ((1e308, 1e-3), (1e-308, 1e308)):
+
+                def change(result, client):
+                    first = result["cell"]["delivery"] == "immediate"
+                    result["effective_rps"] = of_first if first else of_second
+
+                path = Path(self.folder.name) / f"ends-{runs}-{of_first}"
+                write_result(path, change, runs=runs, cells=cells)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    status, text = said(report.main, path)
+                self.assertEqual(status, 0, text)
+                page = (path / "report.md").read_text()
+                self.assertIn("the numbers differ beyond measure", page)
 
     def test_figures(self):
         """texts that a figure's or a page's language has a use for are shown as they are"""
