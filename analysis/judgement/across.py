@@ -12,12 +12,12 @@ from functools import cached_property
 from analysis.cells import matching, pairing
 from analysis.cells.aggregate import Cell
 from analysis.cells.matching import Matching
-from analysis.cells.pairing import Change, Number, Pair
+from analysis.cells.pairing import Change, Number, Pair, Unpaired
 from analysis.inputs.load import Result
 from analysis.judgement import gates, judged, refusals
 from analysis.judgement.calibration import Calibration
 from analysis.judgement.gate import Gate
-from analysis.judgement.gates import GateOutcome
+from analysis.judgement.gates import GateOutcome, Given
 from analysis.judgement.judged import Judged
 from analysis.judgement.refusals import Refused
 from analysis.judgement.study import Study
@@ -53,6 +53,20 @@ class Across:
         ]
 
     @cached_property
+    def unpaired(self) -> list[Unpaired]:
+        """Every place that one side alone has, or has several cells of."""
+        several = {id(one.cell) for one in self.matching.unmatched}
+        rows = [
+            Unpaired(f"{one.cell.variant} of {SIDES[one.result]}", one.why)
+            for one in self.matching.unmatched
+        ]
+        for row in self.matching.rows:
+            for cell, other in zip(row.cells, reversed(SIDES)):
+                if cell is not None and id(cell) not in several and not all(row.cells):
+                    rows.append(Unpaired(row.place, f"{other} has no one cell of these settings"))
+        return rows
+
+    @cached_property
     def refused(self) -> list[Refused]:
         """Why the two do not compare; empty where they do."""
         return refusals.between(self.base.result, self.new.result)
@@ -65,7 +79,8 @@ class Across:
     @cached_property
     def gate(self) -> GateOutcome:
         """What the gate says; the usual one, for information, where nobody asked for one."""
-        return gates.judge(self, self.asked)
+        valid = bool(self.base.result.valid and self.new.result.valid)
+        return gates.judge(Given(self.pairs, self.unpaired, self.calibration, valid), self.asked)
 
 
 def _pair(place: str, base: Cell, new: Cell) -> Pair:

@@ -6,18 +6,16 @@ reaches at this run's number of blocks, by the calibration of its host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Mapping, Sequence
 
 from analysis.cells.aggregate import Value
-from analysis.cells.pairing import Change, Pair
+from analysis.cells.pairing import Change, Pair, Unpaired
+from analysis.cells.words import count, some
 from analysis.judgement import calibration
 from analysis.judgement import gate as asked
-from analysis.judgement.calibration import Floor
+from analysis.judgement.calibration import Calibration, Floor
 from analysis.judgement.gate import Gate
-
-if TYPE_CHECKING:
-    from analysis.judgement.study import Study
 
 PASS, FAIL, UNDECIDED, REFUSED, NO_GATE = "pass", "fail", "undecided", "refused", "none"
 EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED, EXIT_INVALID, EXIT_REFUSED = range(5)
@@ -111,38 +109,62 @@ class GateOutcome:
     rows: list[Row]
     exit_status: int
     lines: list[str]  # what the gate is, and why it has no word where it has none, in sentences
+    why: str  # the word's reason in one line: the floor, or where the gate does not hold
+    unjudged: list[Unpaired] = field(default_factory=list)  # a gate never passes over them
 
 
-    @property
-    def why(self) -> str:
-        """The word's reason in one line: the floor, or where the gate does not hold."""
-        if self.word == REFUSED or not self.rows:
-            return " ".join(_untold(self.gate, self.rows))
-        return ", ".join(f"{row.pair.place}: {row.text}" for row in self.rows if row.word != PASS)
+@dataclass(frozen=True)
+class Given:
+    """What a gate judges, and what it must know beside."""
+
+    pairs: Sequence[Pair]
+    unpaired: list[Unpaired]  # places that have no pair and ought to
+    calibration: Calibration | None
+    valid: bool  # whether there is a valid sample
 
 
-def judge(study: Study, gate: Gate | None) -> GateOutcome:
-    """Of a study's pairs; by the usual gate, for information alone, where there is None."""
+def judge(given: Given, gate: Gate | None) -> GateOutcome:
+    """Of all pairs; by the usual gate, for information alone, where there is None. A place without
+    a pair is not judged, so that the word is `undecided` at best."""
     gate = gate or asked.USUAL
     if gate.kind == asked.NONE:
-        return GateOutcome(gate, NO_GATE, [], _status(study, gate, NO_GATE), [gate.says])
-    rows = [_row(gate, pair, study) for pair in study.pairs]
-    word = _word(gate, rows)
-    lines = [gate.says, *_how(gate), *_untold(gate, rows)]
-    return GateOutcome(gate, word, rows, _status(study, gate, word), lines)
+        return GateOutcome(gate, NO_GATE, [], _status(given, gate, NO_GATE), [gate.says], gate.says)
+    rows = [_row(gate, pair, given.calibration) for pair in given.pairs]
+    word = _word(gate, rows, given.unpaired)
+    untold = _untold(gate, rows) if rows or not given.unpaired else []
+    told = untold if word == REFUSED or not rows else []
+    why = " ".join(told) or _where(rows, given.unpaired)
+    lines = [gate.says, *_how(gate), *untold, *_unjudged(given.unpaired)]
+    return GateOutcome(
+        gate, word, rows, _status(given, gate, word), lines, why, given.unpaired
+    )
 
 
-def _status(study: Study, gate: Gate, word: str) -> int:
-    if not study.result.valid:
+def _where(rows: Sequence[Row], unpaired: Sequence[Unpaired]) -> str:
+    """Where a gate does not hold."""
+    told = [f"{row.pair.place}: {row.text}" for row in rows if row.word != PASS]
+    return ", ".join([*told, *(f"{one.place}: not judged ({one.why})" for one in unpaired)])
+
+
+def _unjudged(unpaired: Sequence[Unpaired]) -> list[str]:
+    """That there are places of which the gate says nothing."""
+    if not unpaired:
+        return []
+    places = some([f"{one.place}: {one.why}" for one in unpaired])
+    return [f"Not judged: {count(len(unpaired), 'place')} ({places}). No gate passes over them."]
+
+
+def _status(given: Given, gate: Gate, word: str) -> int:
+    if not given.valid:
         return EXIT_INVALID
     return STATUS[word] if gate.stated else EXIT_PASS
 
 
-def _row(gate: Gate, pair: Pair, study: Study) -> Row:
+def _row(gate: Gate, pair: Pair, known: Calibration | None) -> Row:
     least, most = gate.bounds(pair.new.settings.get("scenario"))
     medians = gate.kind != asked.INTERVAL
     rps, cpu = (
-        calibration.floor(pair, name, medians, study.calibration) for name in calibration.MEASURES
+        calibration.floor(pair, name, medians, known) for name in calibration.MEASURES
     )
     return Row(
         pair,
@@ -179,8 +201,8 @@ def _by_interval(change: Change, bound: float, least: bool) -> tuple[str, str | 
     return (UNDECIDED, "the interval holds the bound") if any(good) else (FAIL, None)
 
 
-def _word(gate: Gate, rows: Sequence[Row]) -> str:
-    words = [row.word for row in rows]
+def _word(gate: Gate, rows: Sequence[Row], unpaired: Sequence[Unpaired]) -> str:
+    words = [row.word for row in rows] + [UNDECIDED] * len(unpaired)
     if gate.stated and any(half.below_floor for row in rows for half in row.halves):
         return REFUSED
     return FAIL if FAIL in words else UNDECIDED if UNDECIDED in words or not words else PASS

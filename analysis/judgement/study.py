@@ -8,14 +8,14 @@ from pathlib import Path
 
 from analysis.cells import pairing
 from analysis.cells.aggregate import Aggregate, aggregate
-from analysis.cells.pairing import Pair
+from analysis.cells.pairing import Pair, Unpaired
 from analysis.inputs.load import Refusal, Result
 from analysis.judgement import calibration, calibration_file, caveats, claims, gate, gates, judged
 from analysis.judgement.calibration import Calibration
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.claims import ClaimOutcome
 from analysis.judgement.gate import Gate
-from analysis.judgement.gates import GateOutcome
+from analysis.judgement.gates import GateOutcome, Given
 from analysis.judgement.judged import Judged
 from analysis.judgement.grid import Grid, grid
 
@@ -43,6 +43,11 @@ class Study:
     def pairs(self) -> list[Pair]:
         """Each variant against the first, place by place."""
         return pairing.pairs(self.found)
+
+    @cached_property
+    def unpaired(self) -> list[Unpaired]:
+        """Places of a run of variants that are in no pair and ought to be."""
+        return pairing.unpaired(self.result, self.found)
 
     @cached_property
     def claims(self) -> list[ClaimOutcome]:
@@ -76,7 +81,9 @@ class Study:
     @cached_property
     def gate(self) -> GateOutcome:
         """What the gate says; the usual one, for information, where nobody asked for one."""
-        return gates.judge(self, self.asked)
+        valid = bool(self.result.valid)
+        given = Given(self.pairs, self.unpaired, self.calibration, valid)
+        return gates.judge(given, self.asked)
 
 
 def study(

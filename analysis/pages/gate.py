@@ -56,11 +56,12 @@ def sentence(study: Study) -> str:
     for name in dict.fromkeys(pair.name for pair in study.pairs):
         base = study.pairs[0].base_name
         rows = [row for row in outcome.rows if row.pair.name == name]
+        unjudged = _not_judged(outcome)
         words = {
             gates.NO_GATE: "no gate is judged",
             gates.REFUSED: "the gate is refused, for it is tighter than this host's noise floor",
         }.get(outcome.word) or _holds(rows, outcome, place_noun(study.found))
-        told.append(f"{name} against {base}: {words}")
+        told.append(f"{name} against {base}: {words}{unjudged}")
     if not outcome.gate.stated:
         told.append("no gate was asked for, so this judges nothing")
     return "; ".join(told)
@@ -81,6 +82,12 @@ def _holds(rows: list[Row], outcome: GateOutcome, noun: str) -> str:
         if places:
             text += f"; {verb} in {len(places)} ({some(places)})"
     return text
+
+
+def _not_judged(outcome: GateOutcome) -> str:
+    """That there are places beside those in which it holds or does not."""
+    places = [f"{one.place}: {one.why}" for one in outcome.unjudged]
+    return f"; not judged, {len(places)} more ({some(places)})" if places else ""
 
 
 def _why(row: Row, outcome: GateOutcome) -> str:

@@ -109,6 +109,13 @@ class Results(Folder):
         self.assertIn("new: epoll@loopback.coalesce.d32: the other has no", text)
         self.assertEqual(len(self.rows(self.out)), 2)
 
+    def test_gate_passes_over_nothing(self):
+        """a place that one side alone has leaves the gate undecided, whichever side it is"""
+        less = write_at(self.root / "less", 2, cells=CELLS[:1])
+        for base, new in ((self.base, less), (less, self.base)):
+            status, text = self.compare(base, new, "--gate", "category")
+            self.assertEqual((status, "Gate (category): undecided" in text), (2, True), text)
+
     def test_nothing_matches(self):
         """two results without one cell in common are refused"""
         cells = [cell | {"connections": 1} for cell in CELLS]
@@ -190,7 +197,7 @@ class Benchmarks(Folder):
         """benchmarks are matched by name, whatever their order, and each that has none is named"""
         new = {"BM_FrameCodec": self.BASE["BM_FrameCodec"], "BM_New": [1.0]}
         status, text = self.compare(*self.files(new))
-        self.assertEqual(status, 0, text)
+        self.assertEqual(status, 2, text)
         out = self.root / "base-vs-new.compare"
         rows = self.rows(out)
         self.assertEqual({(row["benchmark"], row["change"]) for row in rows}, {("BM_FrameCodec", "0")})
@@ -205,6 +212,13 @@ class Benchmarks(Folder):
         words = {(row["benchmark"], row["time"]): row["gate"] for row in rows}
         self.assertEqual(words[("BM_Other", "real")], "pass")
         self.assertEqual(words[("BM_FrameCodec", "real")], "fail")
+
+    def test_unknown(self):
+        """a benchmark of the base with a repetition that took no time is not judged, which is 2"""
+        new = self.BASE | {"BM_Other": [0.0, *self.BASE["BM_Other"][1:]]}
+        self.assertEqual(self.compare(*self.files(new))[0], 2)
+        more = self.BASE | {"BM_More": [1.0]}
+        self.assertEqual(self.compare(*self.files(more))[0], 0)
 
     def test_absolute_floor(self):
         """a change of less than half a nanosecond fails nothing, however large its share"""

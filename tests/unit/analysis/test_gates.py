@@ -82,6 +82,7 @@ class Point(unittest.TestCase):
         """a gate of kind none judges nothing, whatever the numbers"""
         outcome = one(50.0, gate={"kind": "none"}).gate
         self.assertEqual((outcome.word, outcome.rows, outcome.exit_status), ("none", [], 0))
+        self.assertEqual(outcome.why, "No gate: nothing is judged.")
 
     def test_nothing_valid(self):
         """without a valid sample the exit status is 3, whatever the gate"""
@@ -95,6 +96,55 @@ class Point(unittest.TestCase):
         outcome = study(whole).gate
         self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
         self.assertEqual(outcome.why, "No two variants ran, so there is nothing to judge.")
+
+
+class NotJudged(unittest.TestCase):
+    """Places without a pair, over which no gate passes."""
+
+    CALM = {"echo": ([100.0, 101.0], [100.0, 101.0]), "lost": ([100.0, 101.0], [50.0, 51.0])}
+
+    def judged(self, keep):
+        """The outcome of a run of which only these samples are kept, or altered."""
+        whole = result_of(self.CALM, gate={"kind": "category"})
+        kept = [one for sample in whole.samples for one in [keep(sample)] if one]
+        return study(replace(whole, samples=kept)).gate
+
+    def test_missing_cell(self):
+        """a place that only one side has is undecided, which is 2, and says which side lacks it"""
+        outcome = self.judged(lambda one: one if one.variant != "lost.new" else None)
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertEqual(outcome.why, "lost: not judged (new has no sample)")
+        self.assertIn("Not judged: 1 place (lost: new has no sample)", " ".join(outcome.lines))
+
+    def test_mixed_settings(self):
+        """so is one whose runs had different effective settings"""
+
+        def mixed(one):
+            waits = one.variant == "lost.new" and one.raw["run"] == 1
+            return replace(one, cell=one.cell | {"wait": "spin"}) if waits else one
+
+        outcome = self.judged(mixed)
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertIn("new ran with 2 sets of effective settings", outcome.why)
+
+    def test_missing_scenario(self):
+        """so is a scenario of the experiment that no side has"""
+        outcome = self.judged(lambda one: None if one.variant.startswith("lost") else one)
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertIn("scenario lost: not judged", outcome.why)
+
+    def test_planned(self):
+        """so is a cell that the plan names and no sample is of"""
+        names = [f"{scenario}.{side}" for scenario in self.CALM for side in ("base", "new")]
+        whole = result_of({"echo": self.CALM["echo"]}, gate={"kind": "category"})
+        outcome = study(replace(whole, plan={"variants": names})).gate
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertIn("lost.base: not judged", outcome.why)
+
+    def test_failing(self):
+        """a place that fails decides, whatever was not judged"""
+        outcome = self.judged(lambda one: None if one.variant == "echo.new" else one)
+        self.assertEqual((outcome.word, outcome.exit_status), ("fail", 1))
 
 
 class Interval(unittest.TestCase):
