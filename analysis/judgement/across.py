@@ -68,8 +68,11 @@ class Across:
 
     @cached_property
     def refused(self) -> list[Refused]:
-        """Why the two do not compare; empty where they do."""
-        return refusals.between(self.base.result, self.new.result)
+        """Why the two do not compare, by the runs and by each pair's cells; empty where they do."""
+        found = refusals.between(self.base.result, self.new.result)
+        for pair in self.pairs:
+            found += refusals.cells(pair.base, pair.new)
+        return list(dict.fromkeys(found))
 
     @cached_property
     def judged(self) -> list[Judged]:

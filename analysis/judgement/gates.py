@@ -121,6 +121,7 @@ class Given:
     unpaired: list[Unpaired]  # places that have no pair and ought to
     calibration: Calibration | None
     valid: bool  # whether there is a valid sample
+    refused: Sequence[str] = ()  # why sides do not compare, in sentences
 
 
 def judge(given: Given, gate: Gate | None) -> GateOutcome:
@@ -130,8 +131,10 @@ def judge(given: Given, gate: Gate | None) -> GateOutcome:
     if gate.kind == asked.NONE:
         return GateOutcome(gate, NO_GATE, [], _status(given, gate, NO_GATE), [gate.says], gate.says)
     rows = [_row(gate, pair, given.calibration) for pair in given.pairs]
-    word = _word(gate, rows, given.unpaired)
+    word = _word(gate, rows, given)
     untold = _untold(gate, rows) if rows or not given.unpaired else []
+    if given.refused:
+        untold = ["What does not compare is not judged.", *given.refused, *untold]
     told = untold if word == REFUSED or not rows else []
     why = " ".join(told) or _where(rows, given.unpaired)
     lines = [gate.says, *_how(gate), *untold, *_unjudged(given.unpaired)]
@@ -201,9 +204,10 @@ def _by_interval(change: Change, bound: float, least: bool) -> tuple[str, str | 
     return (UNDECIDED, "the interval holds the bound") if any(good) else (FAIL, None)
 
 
-def _word(gate: Gate, rows: Sequence[Row], unpaired: Sequence[Unpaired]) -> str:
-    words = [row.word for row in rows] + [UNDECIDED] * len(unpaired)
-    if gate.stated and any(half.below_floor for row in rows for half in row.halves):
+def _word(gate: Gate, rows: Sequence[Row], given: Given) -> str:
+    words = [row.word for row in rows] + [UNDECIDED] * len(given.unpaired)
+    below = any(half.below_floor for row in rows for half in row.halves)
+    if gate.stated and (below or given.refused):
         return REFUSED
     return FAIL if FAIL in words else UNDECIDED if UNDECIDED in words or not words else PASS
 

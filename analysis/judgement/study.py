@@ -11,6 +11,7 @@ from analysis.cells.aggregate import Aggregate, aggregate
 from analysis.cells.pairing import Pair, Unpaired
 from analysis.inputs.load import Refusal, Result
 from analysis.judgement import calibration, calibration_file, caveats, claims, gate, gates, judged
+from analysis.judgement import refusals
 from analysis.judgement.calibration import Calibration
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.claims import ClaimOutcome
@@ -32,7 +33,13 @@ class Study:
     @cached_property
     def caveats(self) -> list[Caveat]:
         """What speaks against the run."""
-        return caveats.disqualifiers(self.result, self.found.cells)
+        apart = [Caveat("not comparable", sentence) for sentence in self.refused]
+        return apart + caveats.disqualifiers(self.result, self.found.cells)
+
+    @cached_property
+    def refused(self) -> list[str]:
+        """Why variants of the run do not compare, in sentences; empty where they do."""
+        return refusals.of_pairs(self.result, self.pairs)
 
     @cached_property
     def rates(self) -> Grid | None:
@@ -82,7 +89,7 @@ class Study:
     def gate(self) -> GateOutcome:
         """What the gate says; the usual one, for information, where nobody asked for one."""
         valid = bool(self.result.valid)
-        given = Given(self.pairs, self.unpaired, self.calibration, valid)
+        given = Given(self.pairs, self.unpaired, self.calibration, valid, self.refused)
         return gates.judge(given, self.asked)
 
 

@@ -59,7 +59,8 @@ def sentence(study: Study) -> str:
         unjudged = _not_judged(outcome)
         words = {
             gates.NO_GATE: "no gate is judged",
-            gates.REFUSED: "the gate is refused, for it is tighter than this host's noise floor",
+            gates.REFUSED: "the gate is refused, for "
+            + ("not all compares" if study.refused else "it is tighter than this host's noise floor"),
         }.get(outcome.word) or _holds(rows, outcome, place_noun(study.found))
         told.append(f"{name} against {base}: {words}{unjudged}")
     if not outcome.gate.stated:

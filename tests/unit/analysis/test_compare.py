@@ -126,12 +126,29 @@ class Results(Folder):
     def test_older(self):
         """a result without the files and settings of later versions compares, and what it does not
         state is named"""
-        cells = [cell | {"client_wait": "block"} for cell in CELLS]
+        cells = [cell | {"memory_order": "any"} for cell in CELLS]
         new = write_at(self.root / "new", 2, cells=cells)
         (self.base / "manifest.json").unlink()
         status, text = self.compare(self.base, new)
         self.assertEqual(status, 0, text)
-        self.assertIn("not compared: client_wait", (self.out / "compare.txt").read_text())
+        self.assertIn("not compared: memory_order", (self.out / "compare.txt").read_text())
+
+    def test_one_side_states(self):
+        """a path or a client that only one side states is refused, whichever side it is"""
+        for setting, value, words in (
+            ("tls", True, "TLS: n/a (not recorded) against yes"),
+            ("client_wait", "block", "Client wait: n/a (not recorded) against block"),
+        ):
+            bare = [{key: one[key] for key in one if key != setting} for one in CELLS]
+            sides = [
+                write_at(self.root / f"{setting}-{place}", place + 1, cells=cells)
+                for place, cells in enumerate((bare, [one | {setting: value} for one in bare]))
+            ]
+            status, text = self.compare(*sides)
+            self.assertEqual(status, 4, text)
+            self.assertIn(words, text)
+            self.assertEqual(self.compare(*reversed(sides))[0], 4)
+            self.assertEqual(self.compare(*sides, "--force")[0], 0)
 
     def test_one_invalid(self):
         """a result without a valid sample gives pages and 3"""
