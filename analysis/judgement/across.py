@@ -15,7 +15,7 @@ from analysis.cells.matching import Matching
 from analysis.cells.pairing import Change, Number, Pair, Unpaired
 from analysis.inputs.load import Result
 from analysis.judgement import gates, judged, refusals
-from analysis.judgement.calibration import Calibration
+from analysis.judgement.calibration import Calibration, window_of
 from analysis.judgement.gate import Gate
 from analysis.judgement.gates import GateOutcome, Given
 from analysis.judgement.judged import Judged
@@ -83,7 +83,9 @@ class Across:
     def gate(self) -> GateOutcome:
         """What the gate says; the usual one, for information, where nobody asked for one."""
         valid = bool(self.base.result.valid and self.new.result.valid)
-        return gates.judge(Given(self.pairs, self.unpaired, self.calibration, valid), self.asked)
+        window = window_of(self.new.result.effective)
+        given = Given(self.pairs, self.unpaired, self.calibration, valid, window=window)
+        return gates.judge(given, self.asked)
 
 
 def _pair(place: str, base: Cell, new: Cell) -> Pair:

@@ -7,7 +7,7 @@ reaches at this run's number of blocks, by the calibration of its host.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
 from analysis.cells.aggregate import Value
 from analysis.cells.pairing import Change, Pair, Unpaired
@@ -122,6 +122,7 @@ class Given:
     calibration: Calibration | None
     valid: bool  # whether there is a valid sample
     refused: Sequence[str] = ()  # why sides do not compare, in sentences
+    window: dict[str, Any] | None = None  # warm-up and duration of what is judged
 
 
 def judge(given: Given, gate: Gate | None) -> GateOutcome:
@@ -130,7 +131,7 @@ def judge(given: Given, gate: Gate | None) -> GateOutcome:
     gate = gate or asked.USUAL
     if gate.kind == asked.NONE:
         return GateOutcome(gate, NO_GATE, [], _status(given, gate, NO_GATE), [gate.says], gate.says)
-    rows = [_row(gate, pair, given.calibration) for pair in given.pairs]
+    rows = [_row(gate, pair, given) for pair in given.pairs]
     word = _word(gate, rows, given)
     untold = _untold(gate, rows) if rows or not given.unpaired else []
     if given.refused:
@@ -163,11 +164,12 @@ def _status(given: Given, gate: Gate, word: str) -> int:
     return STATUS[word] if gate.stated else EXIT_PASS
 
 
-def _row(gate: Gate, pair: Pair, known: Calibration | None) -> Row:
+def _row(gate: Gate, pair: Pair, given: Given) -> Row:
     least, most = gate.bounds(pair.new.settings.get("scenario"))
     medians = gate.kind != asked.INTERVAL
     rps, cpu = (
-        calibration.floor(pair, name, medians, known) for name in calibration.MEASURES
+        calibration.floor(pair, name, medians, given.calibration, given.window)
+        for name in calibration.MEASURES
     )
     return Row(
         pair,

@@ -88,8 +88,10 @@ class Study:
     @cached_property
     def gate(self) -> GateOutcome:
         """What the gate says; the usual one, for information, where nobody asked for one."""
-        valid = bool(self.result.valid)
-        given = Given(self.pairs, self.unpaired, self.calibration, valid, self.refused)
+        valid, window = bool(self.result.valid), calibration.window_of(self.result.effective)
+        given = Given(
+            self.pairs, self.unpaired, self.calibration, valid, self.refused, window
+        )
         return gates.judge(given, self.asked)
 
 

@@ -190,4 +190,4 @@ def _floor(known: Floor | None) -> str:
         return "n/a (no spread)"
     if known.blocks < 2:
         return "n/a (one run)"
-    return f"{known.half_width:.1%} ({known.of if known.calibrated else 'own spread'})"
+    return f"{known.half_width:.1%} ({known.of})"

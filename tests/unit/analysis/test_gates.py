@@ -275,6 +275,23 @@ class Floor(unittest.TestCase):
         self.assertEqual(judged.rows[0].rps.floor.of, "all places")
         self.assertEqual(judged.word, "refused")
 
+    def test_other_window(self):
+        """the floor of an A/A run with other windows is told, and refuses nothing"""
+        adopted = self.a_a(0, 0.05, -0.05, 0.03, -0.04)
+        found = one(99.9, gate={"kind": "interval"})
+        for duration, word in (("1s", "refused"), ("30s", "pass")):
+            other = replace(adopted, settings=adopted.settings | {"duration": duration})
+            outcome = replace(found, adopted=other).gate
+            self.assertEqual(outcome.word, word)
+        self.assertEqual(outcome.rows[0].rps.floor.of, "respond, with other windows")
+
+    def test_meaning_of_cpu(self):
+        """noise of another meaning of CPU is no floor"""
+        adopted = self.a_a(0, 0.05, -0.05, 0.03, -0.04)
+        cells = [replace(cell, cpu_is="busy_us_per_request") for cell in adopted.cells]
+        found = replace(one(99.9), adopted=replace(adopted, cells=cells)).gate.rows[0]
+        self.assertEqual((found.rps.floor.calibrated, found.cpu.floor.calibrated), (True, False))
+
     def test_no_room(self):
         """a gate without any room cannot be met by runs, which is said"""
         found = one(100.0, gate={"kind": "interval", "rps": 1})
