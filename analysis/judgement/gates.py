@@ -26,6 +26,8 @@ STATUS = {
     UNDECIDED: EXIT_UNDECIDED,
     REFUSED: EXIT_REFUSED,
 }
+# A reach above this is told as a factor: 400 % upwards are 80 % downwards.
+SHARE_MAX = 0.2
 # Ratios are judged at so many decimals, so that one which is the bound does not fail by a rounding.
 DECIMALS = 9
 
@@ -244,7 +246,8 @@ def _untold(gate: Gate, rows: Sequence[Row]) -> list[str]:
     runs = [half.floor.runs_needed(half.room) for _, half in below]
     line = (
         f"The gate is tighter than the noise floor in {len(below)} of {len(halves)} of what it"
-        f" judges: {worst.name} of {place} has {worst.room:.1%} of room, and"
+        f" judges: {worst.name} of {place} has {worst.room:.1%} of room (its"
+        f" bound is that far from 1, as a ratio), and"
         f" {_reach(worst.floor)}."
     )
     return [line, _needed(runs)] if gate.stated else [line]
@@ -256,9 +259,16 @@ def _reach(floor: Floor) -> str:
         return "one run has no interval"
     what = "the ratio of two medians" if floor.medians else "the interval"
     return (
-        f"noise alone makes {what} of {floor.blocks} runs reach {floor.half_width:.1%} to either"
-        f" side (calibration of {floor.of})"
+        f"noise alone makes {what} of {floor.blocks} runs reach {_either_way(floor.half_width)}"
+        f" (calibration of {floor.of})"
     )
+
+
+def _either_way(width: float) -> str:
+    """A reach as a share; as a factor where the share upwards is not that downwards."""
+    if width <= SHARE_MAX:
+        return f"{width:.1%} to either side"
+    return f"a factor of {1 + width:.3g} either way"
 
 
 def _needed(runs: Sequence[int | None]) -> str:

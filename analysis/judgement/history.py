@@ -14,6 +14,7 @@ from typing import Iterator, Sequence
 from analysis.cells import matching
 from analysis.cells.aggregate import Cell
 from analysis.cells.matching import Matching
+from analysis.cells.moment import moment
 from analysis.inputs.load import Result
 from analysis.judgement import refusals, verdicts
 from analysis.judgement.across import welch
@@ -119,8 +120,8 @@ def in_order(studies: Sequence[Study]) -> History:
     return History(sorted(studies, key=lambda study: _when(study.result)))
 
 
-def _when(result: Result) -> tuple[str, str]:
-    return (result.measured or ("", ""))[0], result.path.resolve().name
+def _when(result: Result) -> tuple[float, str]:
+    return moment((result.measured or ("", ""))[0]), result.path.resolve().name
 
 
 def _key(pair: tuple[Cell, Cell]) -> tuple[int, int]:

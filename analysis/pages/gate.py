@@ -9,7 +9,7 @@ from __future__ import annotations
 from analysis.cells.aggregate import Aggregate
 from analysis.cells.words import count, some
 from analysis.judgement import gate as asked
-from analysis.judgement import gates
+from analysis.judgement import calibration_file, gates
 from analysis.judgement.calibration import Floor
 from analysis.judgement.gates import GateOutcome, Half, Row
 from analysis.judgement.study import Study
@@ -146,7 +146,7 @@ def _calibrated(study: Study) -> str:
     when = known.source.get("started_at") or "n/a (not recorded)"
     return (
         f"The noise floor is that of the A/A run {known.source.get('result')} on this host,"
-        f" measured {when} with windows of {known.settings.get('duration')}."
+        f" measured {when}, {calibration_file.age(study.result, known)}, with windows of {known.settings.get('duration')}."
     )
 
 

@@ -169,10 +169,16 @@ class File(unittest.TestCase):
         self.assertEqual(set(table["overall"]["rps"]["runs_needed"]), {"0.01", "0.02", "0.05"})
 
     def test_newest(self):
-        """of those beside a result the one of this host that was measured last is adopted"""
+        """of those beside a result the one of this host that was measured last before its end is
+        adopted, by its time and not its text; the first after it where there is none"""
         found = study(a_a()).calibration
-        for name, second in (("b", 2), ("c", 1)):
-            source = found.source | {"result": name, "started_at": f"2026-01-0{second}T00:00:00Z"}
+        self.keep("z", replace(found, source={"result": "z", "started_at": "2026-01-03T00:00:00Z"}))
+        self.keep("y", replace(found, source={"result": "y", "started_at": "2026-01-02T00:00:00Z"}))
+        adopted = study(self.judged()).calibration
+        self.assertEqual(adopted.source["result"], "y")
+        self.assertEqual(calibration_file.age(self.judged(), adopted), "1.0 days after this run")
+        for name, when in (("b", "2025-12-31T23:00:00-00:30"), ("c", "2025-12-31T23:10:00Z")):
+            source = found.source | {"result": name, "started_at": when}
             self.keep(name, replace(found, source=source))
         late = found.source | {"result": "d", "started_at": "2026-02-01T00:00:00Z"}
         self.keep("d", replace(found, source=late, host=HOST | {"kernel": "6.2.0"}))

@@ -237,13 +237,18 @@ class Floor(unittest.TestCase):
         self.assertRegex(
             outcome.why,
             r"^The gate is tighter than the noise floor in 1 of 2 of what it judges: requests/s of"
-            r" respond has 2\.0% of room, and noise alone makes the interval of 5 runs"
+            r" respond has 2\.0% of room \(its bound is that far from 1, as a ratio\), and noise alone makes the interval of 5 runs"
             r" reach \d+\.\d% to either side \(calibration of respond\)\. To find so small a change in 80 of 100"
             r" cases, \d+ runs of each cell are needed on this host\.$",
         )
         runs = floor.runs_needed(outcome.rows[0].rps.room)
         self.assertIn(f"cases, {runs} runs", outcome.why)
         self.assertLessEqual(floor.noise.half_width(runs), 0.0205)
+
+    def test_factor(self):
+        """a reach of more than a fifth is told as a factor, for no ratio falls by 400 %"""
+        outcome = self.judged("interval", (0, 0.9, -0.6, 0.5, -0.7, 0.2, -0.5))
+        self.assertRegex(outcome.why, r"5 runs reach a factor of \d\.\d+ either way \(")
 
     def test_calm(self):
         """on a calm host the same gate is judged"""
