@@ -16,14 +16,21 @@ from analysis.cells.pairing import Change, Number, Pair, Unpaired
 from analysis.inputs.load import Result
 from analysis.judgement import gates, judged, refusals
 from analysis.judgement.calibration import Calibration, window_of
+from analysis.judgement.caveats import Caveat
 from analysis.judgement.gate import Gate
 from analysis.judgement.gates import GateOutcome, Given
+from analysis.judgement.identity import is_one_program
 from analysis.judgement.judged import Judged
 from analysis.judgement.refusals import Refused
 from analysis.judgement.study import Study
 from analysis.statistics.effect import Ratio, ratio_of_means
 
 SIDES = ("base", "new")
+ONE_PROGRAM = ("both sides are one program", "what differs is the host and the time")
+APART = (
+    "measured at different times",
+    "a slow phase of the host is in the ratio and not in the interval",
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,20 @@ class Across:
         for pair in self.pairs:
             found += refusals.cells(pair.base, pair.new)
         return list(dict.fromkeys(found))
+
+    @cached_property
+    def doubts(self) -> list[Caveat]:
+        """What to know before any word of the comparison, the weightiest first."""
+        found, results = [Caveat(*APART)], (self.base.result, self.new.result)
+        if is_one_program(*results):
+            found.insert(0, Caveat(*ONE_PROGRAM))
+        windows = [window_of(result.effective) for result in results]
+        for name in windows[0]:
+            base, new = (window[name] for window in windows)
+            if base != new:
+                detail = f"base {base or 'n/a (not stated)'}, new {new or 'n/a (not stated)'}"
+                found.append(Caveat(f"another {name}", detail))
+        return found
 
     @cached_property
     def judged(self) -> list[Judged]:

@@ -13,7 +13,7 @@ from typing import Any, Sequence
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.pairing import Change, Pair
-from analysis.inputs.load import Result
+from analysis.inputs.load import Result, Sample
 from analysis.statistics import power
 from analysis.statistics.effect import coefficient_of_variation
 
@@ -207,10 +207,10 @@ def why_not(result: Result, pairs: Sequence[Pair]) -> str | None:
     if len({pair.name for pair in pairs}) > 1:
         return "it has more than two variants; an A/A run has two"
     for pair in pairs:
-        programs = _programs(result, pair.base) | _programs(result, pair.new)
-        if None in programs:
+        found = programs(result, [*pair.base.samples, *pair.new.samples])
+        if None in found:
             return f"program_sha256 of {pair.place} is not known of every sample"
-        if len(programs) > 1:
+        if len(found) > 1:
             return f"the variants of {pair.place} are different programs (program_sha256)"
         if unnamed(pair.base.settings) != unnamed(pair.new.settings):
             names = sorted(_differing(pair))
@@ -218,14 +218,20 @@ def why_not(result: Result, pairs: Sequence[Pair]) -> str | None:
     return None
 
 
-def _programs(result: Result, cell: Cell) -> set[str | None]:
-    """The programs that a cell's samples name, else what build.json says of its variant."""
-    variants = (result.build or {}).get("variants")
-    name = str(cell.settings.get("variant"))
-    built = variants.get(name) if isinstance(variants, dict) else None
-    otherwise = built.get("program_sha256") if isinstance(built, dict) else None
-    named = [sample.raw.get("program_sha256") or otherwise for sample in cell.samples]
-    return {digest if isinstance(digest, str) else None for digest in named}
+def programs(result: Result, samples: Sequence[Sample]) -> set[str | None]:
+    """The programs that samples name, else what build.json says of their variants, or of the
+    runner's own where there are none; None of what nobody recorded."""
+    build = result.build or {}
+    named = build.get("variants")
+    variants = named if isinstance(named, dict) else {}
+    found: set[str | None] = set()
+    for sample in samples:
+        name = sample.cell.get("variant")
+        built = build if name is None else variants.get(str(name))
+        otherwise = built.get("program_sha256") if isinstance(built, dict) else None
+        digest = sample.raw.get("program_sha256") or otherwise
+        found.add(digest if isinstance(digest, str) else None)
+    return found
 
 
 def _differing(pair: Pair) -> list[str]:
@@ -243,7 +249,7 @@ def of(result: Result, pairs: Sequence[Pair]) -> Calibration:
             "result": result.path.resolve().name,
             "experiment": effective.get("name"),
             "started_at": first.raw.get("started_at"),
-            "program_sha256": next(iter(_programs(result, pairs[0].base))),
+            "program_sha256": next(iter(programs(result, pairs[0].base.samples))),
         },
         settings={
             name: effective.get(name) for name in ("runs", "order", "seed", "warmup", "duration")

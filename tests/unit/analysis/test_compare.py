@@ -2,10 +2,12 @@
 refused, which word and which exit status follow."""
 
 import csv
+import io
 import json
 import math
 import tempfile
 import unittest
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from scipy import stats
@@ -84,6 +86,50 @@ class Results(Folder):
         self.assertEqual(status, 0, text)
         for name in ("compare.md", "compare.html", "compare.txt", "figures/ratios-rps.svg"):
             self.assertIn("not comparable", (self.out / name).read_text().replace("\n", " "), name)
+
+    def test_itself(self):
+        """a result beside itself or its copy is refused: evidence counts once"""
+        for new in (self.base, write_at(self.root / "copy", 1)):
+            status, text = self.compare(self.base, new, "--gate", "interval", "--force")
+            self.assertEqual(status, 4)
+            self.assertIn("or a copy", text)
+
+    def test_one_program(self):
+        """that both sides are one program is the first line said, then that the times differ"""
+        status, text = self.compare(self.base, write_at(self.root / "new", 2))
+        first, second = text.splitlines()[:2]
+        self.assertEqual(
+            first, "Both sides are one program: what differs is the host and the time."
+        )
+        self.assertIn("Measured at different times", second)
+        build = {"program_sha256": "d" * 64, "client": {"program_sha256": "c" * 64}}
+        edit_json(self.base / "build.json", client=build["client"])
+        write_manifest(self.base)
+        new = write_at(self.root / "other", 3)
+        edit_json(new / "build.json", **build)
+        write_manifest(new)
+        status, text = self.compare(self.base, new)
+        self.assertEqual(status, 0, text)
+        self.assertNotIn("one program", text)
+
+    def test_window(self):
+        """another warm-up or window is told on the page and in the answer"""
+        new = write_at(self.root / "new", 2)
+        plan = json.loads((new / "plan.json").read_text())
+        plan["effective"]["duration"] = "10ms"
+        write_json(new / "plan.json", plan)
+        write_manifest(new)
+        self.assertIn("Another duration: base 2s, new 10ms.", self.compare(self.base, new)[1])
+        self.assertIn("another duration", (self.out / "compare.html").read_text().lower())
+
+    def test_why(self):
+        """a gate that does not pass says on stderr which place is why"""
+        new = write_at(self.root / "new", 2, 0.8)
+        err = io.StringIO()
+        with redirect_stderr(err), redirect_stdout(io.StringIO()):
+            compare.main([str(self.base), str(new), "--gate", "point"])
+        self.assertIn("gate fail: ", err.getvalue())
+        self.assertIn("fail (requests/s and CPU)", err.getvalue())
 
     def test_not_forced(self):
         """--force stamps nothing where nothing was refused"""
