@@ -26,6 +26,7 @@ KERNEL_STACKS = ("epoll", "uring")
 EQUAL = "both sides are one kernel stack that waits in one way"
 
 Number = Callable[[Sample], float | None]
+Compared = Callable[[dict[int | str, float], dict[int | str, float]], Ratio]  # of new, base
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _pairs(found: Aggregate) -> Iterator[Pair]:
     for name, where, sides in _places(found):
         if all(len(cells) == 1 for cells in sides):
             (base,), (new,) = sides
-            yield replace(_pair(_place(where), base_name, name, base, new), context=where)
+            yield replace(pair(_place(where), (base_name, name), base, new), context=where)
 
 
 def unpaired(result: Result, found: Aggregate) -> list[Unpaired]:
@@ -148,29 +149,34 @@ def _place(context: dict[str, Any]) -> str:
     return ", ".join(told) or "all"
 
 
-def _pair(place: str, base_name: str, name: str, base: Cell, new: Cell) -> Pair:
+def pair(
+    place: str, names: tuple[str, str], base: Cell, new: Cell, how: Compared = compare
+) -> Pair:
+    """Two cells, the base's name first, their numbers compared in the way that is given."""
     column, why = cpu_meaning(base, new)
     return Pair(
         place=place,
-        base_name=base_name,
-        name=name,
+        base_name=names[0],
+        name=names[1],
         base=base,
         new=new,
-        rps=change(base, new, "rps_median", lambda sample: sample.rps),
-        cpu=change(base, new, column, lambda sample: sample.find("server", column)[0]),
+        rps=change(base, new, "rps_median", lambda sample: sample.rps, how),
+        cpu=change(base, new, column, lambda sample: sample.find("server", column)[0], how),
         cpu_column=column,
         cpu_why=why,
     )
 
 
-def change(base: Cell, new: Cell, column: str, of: Number) -> Change:
+def change(
+    base: Cell, new: Cell, column: str, of: Number, how: Compared = compare
+) -> Change:
     """By how much a column differs that is the median of a number of the samples."""
     medians = ratio_of(base, new, column)
     sides = (new.by_block(of), base.by_block(of))
     if medians.number is None:
         ratio = Ratio(None, None, None, *map(len, sides), medians.reason)
         return Change(medians, ratio, sides)
-    return Change(medians, compare(*sides), sides)
+    return Change(medians, how(*sides), sides)
 
 
 def ratio_of(base: Cell, new: Cell, column: str) -> Value:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analysis.cells import matching, pairing
-from analysis.cells.aggregate import Cell
 from analysis.cells.matching import Matching
-from analysis.cells.pairing import Change, Number, Pair, Unpaired
+from analysis.cells.pairing import Pair, Unpaired
 from analysis.inputs.load import Result
 from analysis.judgement import gates, judged, refusals
 from analysis.judgement.calibration import Calibration, window_of
@@ -56,7 +55,9 @@ class Across:
     def pairs(self) -> list[Pair]:
         """Every place at which both have a cell."""
         return [
-            _pair(row.place, *row.cells) for row in self.matching.rows if all(row.cells)
+            pairing.pair(row.place, SIDES, *row.cells, independent)
+            for row in self.matching.rows
+            if all(row.cells)
         ]
 
     @cached_property
@@ -109,27 +110,6 @@ class Across:
         return gates.judge(given, self.asked)
 
 
-def _pair(place: str, base: Cell, new: Cell) -> Pair:
-    column, why = pairing.cpu_meaning(base, new)
-    return Pair(
-        place=place,
-        base_name=SIDES[0],
-        name=SIDES[1],
-        base=base,
-        new=new,
-        rps=welch(base, new, "rps_median", lambda sample: sample.rps),
-        cpu=welch(base, new, column, lambda sample: sample.find("server", column)[0]),
-        cpu_column=column,
-        cpu_why=why,
-    )
-
-
-def welch(base: Cell, new: Cell, column: str, of: Number) -> Change:
-    """By how much a column differs that is the median of a number of the samples: of independent
-    sides, though runs of both have the same numbers."""
-    medians = pairing.ratio_of(base, new, column)
-    sides = (new.by_block(of), base.by_block(of))
-    if medians.number is None:
-        return Change(medians, Ratio(None, None, None, *map(len, sides), medians.reason), sides)
-    new_numbers, base_numbers = (list(side.values()) for side in sides)
-    return Change(medians, ratio_of_means(new_numbers, base_numbers), sides)
+def independent(new: dict[int | str, float], base: dict[int | str, float]) -> Ratio:
+    """Of sides that share nothing, though runs of both have the same numbers."""
+    return ratio_of_means(list(new.values()), list(base.values()))

@@ -48,7 +48,10 @@ def _check_same(old: Result, new: Result) -> None:
     if is_same_run(old, new):
         raise Refusal(
             new.path,
-            f"is the run of {old.path} itself, or a copy; ./weir reproduce {old.path} makes a repetition",
+            (
+                f"is the run of {old.path} itself, or a copy; ./weir reproduce {old.path} makes a"
+                " repetition"
+            ),
         )
     parts = [("name", *(result.effective.get("name") for result in (old, new)))]
     parts += [("fixed", *(result.effective.get("fixed") for result in (old, new)))]
