@@ -164,7 +164,7 @@ def _distribution(study: Study, width: Width, factor: str | None, level: Any) ->
     for one in axes:
         _time_axis(one)
     above.set_yscale("log")
-    above.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.10g}"))
+    above.yaxis.set_major_formatter(FuncFormatter(lambda value, _: _plain(value)))
     above.set_xlabel("service time")
     above.set_ylabel("share slower")
     caption = (
@@ -175,6 +175,11 @@ def _distribution(study: Study, width: Width, factor: str | None, level: Any) ->
         + _left_out(more, "cells")
     )
     return finish(canvas, "latency-shares", caption, note(study.result, _at(study, factor, level)))
+
+
+def _plain(share: float) -> str:
+    """A share in digits, e.g. "0.00001", never as a power of ten."""
+    return f"{share:.12f}".rstrip("0").rstrip(".")
 
 
 def _time_axis(axes: Axes) -> None:

@@ -7,7 +7,7 @@ from typing import Iterator, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from scipy import stats
 
 from analysis.figures.axes import tick
@@ -32,7 +32,10 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
     quantiles = stats.norm.ppf((ranks - 0.375) / (len(left) + 0.25))
     _dots(study, canvas, modelled, left, axes, quantiles)
     canvas.axes.set_xscale("log")
-    canvas.axes.xaxis.set_major_locator(LogLocator(base=10))
+    low, high = canvas.axes.get_xlim()
+    subs = (1, 2, 5) if high / low < 50 else (1,)
+    canvas.axes.xaxis.set_major_locator(LogLocator(base=10, subs=subs))
+    canvas.axes.xaxis.set_minor_locator(NullLocator())
     canvas.axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: tick(value)))
     order.set_xlabel("order of execution")
     order.xaxis.set_major_locator(MaxNLocator(integer=True))
