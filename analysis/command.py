@@ -28,6 +28,8 @@ def carry_out(name: str, work: Callable[[], int]) -> int:
     """The exit status of `work`; 4 for what it refuses, could not write or did not foresee, in one
     line: Python's own status of an exception, 1, is that of a gate that fails."""
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return work()
     except Refusal as refusal:

@@ -2,13 +2,19 @@
 
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 import unittest
+from pathlib import Path
 from unittest import mock
 
 from analysis import report
 from analysis.command import TRACEBACK, carry_out
 from analysis.inputs.documents import Refusal
 from compare_fixture import said
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def raising(error):
@@ -58,6 +64,18 @@ class Command(unittest.TestCase):
         text = "weir x: a: cannot be written: No space left on device\n"
         self.assertEqual(self.ended(error), (4, text))
         self.assertEqual(self.ended(KeyboardInterrupt()), (130, ""))
+
+    def test_imports(self):
+        """Ctrl-C while a command's imports last ends it without a word"""
+        with tempfile.TemporaryDirectory() as folder:
+            Path(folder, "numpy.py").write_text("import os\nos.kill(os.getpid(), 2)\n")
+            found = subprocess.run(
+                [sys.executable, "-B", "-m", "analysis.report", "nowhere"],
+                env=os.environ | {"PYTHONPATH": os.pathsep.join((folder, str(ROOT)))},
+                capture_output=True,
+                check=False,
+            )
+        self.assertEqual((found.returncode, found.stderr), (-signal.SIGINT, b""))
 
     def test_report(self):
         """a report that meets a fault while it reads exits with 4"""
