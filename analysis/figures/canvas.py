@@ -54,6 +54,11 @@ class Drawing:
     png: bytes
     points: list[Point]
 
+    def files(self, folder: str = "figures") -> dict[str, bytes]:
+        """Path to content of its files in a folder."""
+        contents = {"svg": self.svg, "pdf": self.pdf, "png": self.png}
+        return {f"{folder}/{self.name}.{kind}": content for kind, content in contents.items()}
+
 
 @dataclass
 class Canvas:

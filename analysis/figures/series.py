@@ -86,6 +86,13 @@ def x_factor(found: Aggregate) -> str | None:
     return "depth" if "depth" in numeric else numeric[0] if numeric else None
 
 
+def panel_factor(found: Aggregate) -> str | None:
+    """What has a panel, or a figure, for each of its levels: scenarios; where they do not differ,
+    the x factor."""
+    scenarios = found.factors.get("scenario", [])
+    return "scenario" if len(scenarios) > 1 else x_factor(found)
+
+
 def is_numeric(levels: list[Any]) -> bool:
     """Whether a factor varies, and in numbers above 0."""
     return len(levels) > 1 and all(
