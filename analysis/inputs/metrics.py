@@ -14,6 +14,8 @@ from analysis.inputs.shapes import is_number
 
 FILE = "metrics.jsonl"
 MEASURE = "measure"
+# A window of fewer intervals has no course in time to show.
+INTERVALS_MIN = 2
 # Decimal digits to which the coarse buckets of an interval are known.
 DIGITS = 1
 
@@ -50,6 +52,13 @@ def read_file(file: Path) -> list[Interval]:
         if after.t_s <= before.t_s:
             raise Refusal(f"{file}:{number}", "`t_s` does not ascend; were lines moved?")
     return found
+
+
+def window(intervals: list[Interval]) -> tuple[float, list[Interval]]:
+    """(when the measured window began, its intervals): it begins where warm-up ended, whose last
+    line says when, or with the client."""
+    begin_s = max((one.t_s for one in intervals if one.phase != MEASURE), default=0.0)
+    return begin_s, [one for one in intervals if one.phase == MEASURE]
 
 
 def _interval(line: str, where: str) -> Interval:
