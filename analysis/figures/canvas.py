@@ -42,9 +42,10 @@ Point = tuple[float, float, str]
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as three files and in words. `name`: of a-z, 0-9 and hyphens alone, for it names files
-    and ids within a page, and levels of factors, which are in it, are any text. `points`: (x, y, text shown on hover), as shares of the
-    picture's width from the left and of its height from the top."""
+    """A figure as three files and in words. `name`: of a-z, 0-9 and hyphens alone, for it names
+    files and ids within a page, and holds levels of factors, which are any text. `points`: (x, y,
+    text shown on hover), as shares of the picture's width from the left and of its height from the
+    top."""
 
     name: str
     width: Width

@@ -30,15 +30,17 @@ def draw_all(
     study: Study, widths: Sequence[Width] = ("single", "double"), figures: Sequence[Figure] = ()
 ) -> list[Drawing]:
     """Every figure for which there are valid samples, in each width; those of one width together,
-    in the order of FIGURES; `figures` are drawn alone, if any are given. In one width no name stands
-    twice."""
+    in the order of FIGURES; `figures` are drawn alone, if any are given. In one width no name
+    stands twice."""
     if not study.result.valid:
         return []
     with styled():
         return [
             drawing
             for width in widths
-            for drawing in _apart([one for draw in figures or FIGURES for one in draw(study, width)])
+            for drawing in _apart(
+                [one for draw in figures or FIGURES for one in draw(study, width)]
+            )
         ]
 
 

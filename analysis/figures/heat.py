@@ -151,8 +151,8 @@ def _log_time(axes: Axes) -> None:
 def _caption(cells: int, courses: list[tuple[Cell, list[Course]]]) -> str:
     text = (
         f"Each column is an interval of a boot's measured window, {_lengths(courses)} s long; boots"
-        " stand side by side, with a gap between them. Colour: share of the column's requests; dots:"
-        " their p99."
+        " stand side by side, with a gap between them. Colour: share of the column's requests;"
+        " dots: their p99."
     )
     if cells > len(courses):
         text += (

@@ -63,7 +63,8 @@ def _figure(of: History, series: Series, name: str) -> Drawing:
         caption += " Dashed lines: the client changed; ratios are of both."
     sizes = sorted({len(point.cell.valid) for point in series.points})
     each = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-    return finish(canvas, name, caption, f"n = {each} samples of {count(len(series.points), 'result')}")
+    results = count(len(series.points), "result")
+    return finish(canvas, name, caption, f"n = {each} samples of {results}")
 
 
 def _stretches(of: History, series: Series) -> list[list[Point]]:
