@@ -50,8 +50,8 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
     expected = "cell" if modelled.model.pure else "factors, alone and in pairs,"
     caption = (
         f"Every sample's requests/s over what its {expected} and run let expect. A funnel in the"
-        " first"
-        " panel says that noise differs between cells, a slope or a step in execution order that"
+        " first panel says that noise differs between cells, a slope or a step in execution order"
+        " that"
         " the host changed, a bend away from the line in the last that intervals, which assume"
         f" normal noise, are rough. The model's own noise is {spread:.1f} %."
     )
