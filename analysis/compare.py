@@ -22,6 +22,7 @@ from analysis.inputs.load import load_result
 from analysis.judgement import benchmarks, calibration_file, gate
 from analysis.judgement.across import Across
 from analysis.judgement.benchmarks import Benchmarks
+from analysis.judgement.identity import is_same_run
 from analysis.judgement.study import Study
 from analysis.pages import benchmark_page, compare_csv, compare_page, folder, render
 from analysis.pages.blocks import as_text
@@ -71,6 +72,8 @@ def _compare(asked: argparse.Namespace) -> int:
 
 def _results(asked: argparse.Namespace) -> int:
     base, new = (load_result(path) for path in (asked.base, asked.new))
+    if is_same_run(base, new):
+        raise Refusal(asked.new, f"is {asked.base} itself, or a copy of it: measure again")
     of = Across(
         Study(base, aggregate(base)),
         Study(new, aggregate(new)),
@@ -88,6 +91,8 @@ def _results(asked: argparse.Namespace) -> int:
         if not side.valid:
             print(f"{NAME}: {side.path}: no sample is valid", file=sys.stderr)
             return EXIT_INVALID
+    if of.gate.exit_status:
+        print(f"{NAME}: {new.path}: gate {of.gate.word}: {of.gate.why}", file=sys.stderr)
     return of.gate.exit_status
 
 
@@ -102,6 +107,8 @@ def _benchmarks(asked: argparse.Namespace) -> int:
     _check([one.sentence for one in benchmarks.refused(of.base, of.new)], asked)
     page = benchmark_page.page(of, asked.force)
     _write(asked, page, _pages(page) | {"compare.csv": benchmark_page.csv_bytes(of)})
+    for line in of.against:
+        print(f"{NAME}: {asked.new}: {line}", file=sys.stderr)
     return of.exit_status
 
 

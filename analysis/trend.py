@@ -14,8 +14,9 @@ from analysis.cells.aggregate import aggregate
 from analysis.command import EXIT_INVALID, Parser, carry_out
 from analysis.figures import history as figures
 from analysis.inputs.documents import Refusal
-from analysis.inputs.load import load_result
+from analysis.inputs.load import is_comparison, load_result
 from analysis.judgement.history import in_order
+from analysis.judgement.identity import is_same_run
 from analysis.judgement.study import Study
 from analysis.pages import folder, render, trend_page
 
@@ -60,20 +61,31 @@ def _trend(asked: argparse.Namespace) -> int:
 
 
 def _read(paths: list[Path], skip_bad: bool) -> tuple[list[Study], list[str]]:
-    """(results, what was skipped and why); raises Refusal that names every bad directory."""
-    studies: dict[Path, Study] = {}
+    """(results, each run once; what was skipped and why, pages of comparisons among it, which lie
+    beside results); raises Refusal that names every bad directory."""
+    studies: list[Study] = []
     bad: list[Refusal] = []
+    passed: list[str] = []
     for path in paths:
         try:
+            if is_comparison(path):
+                passed.append(f"{path}: is a comparison, not a result")
+                continue
             result = load_result(path)
-            studies[path.resolve()] = Study(result, aggregate(result))
+            same = next((one for one in studies if is_same_run(one.result, result)), None)
+            if same is None:
+                studies.append(Study(result, aggregate(result)))
+            elif same.result.path.resolve() != path.resolve():
+                passed.append(f"{path}: is the run of {same.result.path}, or a copy of it")
         except Refusal as refusal:
             bad.append(refusal)
+    if not (studies or bad):
+        raise Refusal(paths[0], "is a comparison, not a result; give result directories")
     if bad and not (skip_bad and studies):
         others = "".join(f"; {one}" for one in bad[1:])
         hint = "" if skip_bad else "; --skip-bad lists it on the page and goes on"
         raise Refusal(bad[0].file, f"{bad[0].reason}{others}{hint}")
-    return list(studies.values()), [str(one) for one in bad]
+    return studies, [*passed, *(str(one) for one in bad)]
 
 
 if __name__ == "__main__":

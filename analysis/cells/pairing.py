@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator
 from analysis.cells import aggregate
 from analysis.cells import words
 from analysis.cells.aggregate import Aggregate, Cell, Sides, Value
-from analysis.inputs.load import Sample
+from analysis.inputs.load import Result, Sample
 from analysis.statistics.effect import Ratio, compare
 from analysis.statistics.interval import DIFFER_TOO_MUCH
 
@@ -26,6 +26,7 @@ KERNEL_STACKS = ("epoll", "uring")
 EQUAL = "both sides are one kernel stack that waits in one way"
 
 Number = Callable[[Sample], float | None]
+Compared = Callable[[dict[int | str, float], dict[int | str, float]], Ratio]  # of new, base
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,14 @@ class Pair:
     context: dict[str, Any] = field(default_factory=dict)  # of the factors that vary
 
 
+@dataclass(frozen=True)
+class Unpaired:
+    """What ought to stand beside the base and does not, so that nothing is known of it."""
+
+    place: str
+    why: str
+
+
 def pairs(found: Aggregate) -> list[Pair]:
     """Every variant but the first against the first, in the experiment's order of variants, then of
     cells; none where fewer than two variants ran. Cells that did not all run with the same
@@ -61,6 +70,53 @@ def pairs(found: Aggregate) -> list[Pair]:
 
 
 def _pairs(found: Aggregate) -> Iterator[Pair]:
+    base_name = found.factors[AXIS][0]
+    for name, where, sides in _places(found):
+        if all(len(cells) == 1 for cells in sides):
+            (base,), (new,) = sides
+            yield replace(pair(_place(where), (base_name, name), base, new), context=where)
+
+
+def unpaired(result: Result, found: Aggregate) -> list[Unpaired]:
+    """Every place of a run of variants that is in no pair though the experiment, the plan or the
+    base has it; what the experiment leaves out on both sides is none."""
+    if len(found.factors.get(AXIS, [])) < 2:
+        return []
+    base_name, rows = found.factors[AXIS][0], []
+    for name, where, sides in _places(found):
+        told = [_not_one(side, cells) for side, cells in zip((base_name, name), sides)]
+        if any(sides) and any(told):
+            rows.append(Unpaired(_place(where), " and ".join(why for why in told if why)))
+    return rows + (_never_ran(result, found) or ([] if rows else _without_sample(result)))
+
+
+def _not_one(side: str, cells: list[Cell]) -> str:
+    """Why a side is not one cell; empty where it is."""
+    if len(cells) > 1:
+        return f"{side} ran with {len(cells)} sets of effective settings"
+    return "" if cells else f"{side} has no sample"
+
+
+def _never_ran(result: Result, found: Aggregate) -> list[Unpaired]:
+    """Scenarios and variants of the experiment that no sample is of."""
+    return [
+        Unpaired(f"{axis} {level}", "it has no sample")
+        for axis in ("scenario", AXIS)
+        for level in result.levels_of(axis)
+        if level not in found.factors.get(axis, [])
+    ]
+
+
+def _without_sample(result: Result) -> list[Unpaired]:
+    """Cells that the plan names and no sample is of."""
+    planned = result.plan.get("variants")
+    seen = {sample.variant for sample in result.samples}
+    names = planned if isinstance(planned, list) else []
+    return [Unpaired(str(name), "it has no sample") for name in names if name not in seen]
+
+
+def _places(found: Aggregate) -> Iterator[tuple[str, dict[str, Any], list[list[Cell]]]]:
+    """(variant, context, cells of the base and of the variant) of each place there may be."""
     at = list(found.factors).index(AXIS)
     base_name, *names = found.factors[AXIS]
     by_levels: dict[tuple[Any, ...], list[Cell]] = {}
@@ -71,10 +127,7 @@ def _pairs(found: Aggregate) -> Iterator[Pair]:
         sides = [
             by_levels.get((*context[:at], level, *context[at:]), []) for level in (base_name, name)
         ]
-        if all(len(cells) == 1 for cells in sides):
-            (base,), (new,) = sides
-            where = _context(found, context)
-            yield replace(_pair(_place(where), base_name, name, base, new), context=where)
+        yield name, _context(found, context), sides
 
 
 def _context(found: Aggregate, levels: tuple[Any, ...]) -> dict[str, Any]:
@@ -96,29 +149,34 @@ def _place(context: dict[str, Any]) -> str:
     return ", ".join(told) or "all"
 
 
-def _pair(place: str, base_name: str, name: str, base: Cell, new: Cell) -> Pair:
+def pair(
+    place: str, names: tuple[str, str], base: Cell, new: Cell, how: Compared = compare
+) -> Pair:
+    """Two cells, the base's name first, their numbers compared in the way that is given."""
     column, why = cpu_meaning(base, new)
     return Pair(
         place=place,
-        base_name=base_name,
-        name=name,
+        base_name=names[0],
+        name=names[1],
         base=base,
         new=new,
-        rps=change(base, new, "rps_median", lambda sample: sample.rps),
-        cpu=change(base, new, column, lambda sample: sample.find("server", column)[0]),
+        rps=change(base, new, "rps_median", lambda sample: sample.rps, how),
+        cpu=change(base, new, column, lambda sample: sample.find("server", column)[0], how),
         cpu_column=column,
         cpu_why=why,
     )
 
 
-def change(base: Cell, new: Cell, column: str, of: Number) -> Change:
+def change(
+    base: Cell, new: Cell, column: str, of: Number, how: Compared = compare
+) -> Change:
     """By how much a column differs that is the median of a number of the samples."""
     medians = ratio_of(base, new, column)
     sides = (new.by_block(of), base.by_block(of))
     if medians.number is None:
         ratio = Ratio(None, None, None, *map(len, sides), medians.reason)
         return Change(medians, ratio, sides)
-    return Change(medians, compare(*sides), sides)
+    return Change(medians, how(*sides), sides)
 
 
 def ratio_of(base: Cell, new: Cell, column: str) -> Value:

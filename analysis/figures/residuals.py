@@ -51,8 +51,7 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
     caption = (
         f"Every sample's requests/s over what its {expected} and run let expect. A funnel in the"
         " first panel says that noise differs between cells, a slope or a step in execution order"
-        " that"
-        " the host changed, a bend away from the line in the last that intervals, which assume"
+        " that the host changed, a bend away from the line in the last that intervals, which assume"
         f" normal noise, are rough. The model's own noise is {spread:.1f} %."
     )
     text = f"n = {len(left)} samples, {modelled.model.freedom} degrees of freedom left"

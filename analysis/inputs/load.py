@@ -18,10 +18,11 @@ from analysis.inputs.documents import Refusal, check_schema, parse_json, present
 from analysis.inputs.documents import read_optional, read_text
 from analysis.inputs.sample import Attempt, Sample, read_attempts, read_samples
 
-__all__ = ["Attempt", "Refusal", "Result", "Sample", "load_result"]
+__all__ = ["Attempt", "Refusal", "Result", "Sample", "is_comparison", "load_result"]
 
 EXPERIMENT_SCHEMA = "weir.experiment/1"
 PLAN_SCHEMA = "weir.plan/1"
+COMPARISON_SCHEMA = "weir.compare/1"
 
 # What the report itself writes: rewritten each time, so never a reason to refuse.
 OWN_OUTPUTS = (
@@ -155,11 +156,23 @@ def load_result(path: Path) -> Result:
             gc.enable()
 
 
+def is_comparison(path: Path) -> bool:
+    """Whether a directory holds the pages of `weir compare`."""
+    if present(path / "experiment.json") or not present(path / files.MANIFEST):
+        return False
+    try:
+        return read_object(path / files.MANIFEST).get("schema") == COMPARISON_SCHEMA
+    except Refusal:
+        return False
+
+
 def _load(path: Path) -> Result:
     if not path.is_dir():
         raise Refusal(path, "is not a directory; give a result directory such as results/NAME")
     if path.resolve().name.endswith(".partial"):
         raise Refusal(path, "is not a complete run; INCOMPLETE.txt in it may say why")
+    if is_comparison(path):
+        raise Refusal(path, "is a comparison, not a result; give one of the results it is of")
     experiment = read_object(path / "experiment.json", EXPERIMENT_SCHEMA)
     shapes.check(experiment, shapes.EXPERIMENT, path / "experiment.json")
     sealed = integrity.check_seal(path)

@@ -10,20 +10,26 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from analysis.cells import matching, pairing
-from analysis.cells.aggregate import Cell
 from analysis.cells.matching import Matching
-from analysis.cells.pairing import Change, Number, Pair
+from analysis.cells.pairing import Pair, Unpaired
 from analysis.inputs.load import Result
 from analysis.judgement import gates, judged, refusals
-from analysis.judgement.calibration import Calibration
+from analysis.judgement.calibration import Calibration, window_of
+from analysis.judgement.caveats import Caveat
 from analysis.judgement.gate import Gate
-from analysis.judgement.gates import GateOutcome
+from analysis.judgement.gates import GateOutcome, Given
+from analysis.judgement.identity import is_one_program
 from analysis.judgement.judged import Judged
 from analysis.judgement.refusals import Refused
 from analysis.judgement.study import Study
 from analysis.statistics.effect import Ratio, ratio_of_means
 
 SIDES = ("base", "new")
+ONE_PROGRAM = ("both sides are one program", "what differs is the host and the time")
+APART = (
+    "measured at different times",
+    "a slow phase of the host is in the ratio and not in the interval",
+)
 
 
 @dataclass(frozen=True)
@@ -49,13 +55,46 @@ class Across:
     def pairs(self) -> list[Pair]:
         """Every place at which both have a cell."""
         return [
-            _pair(row.place, *row.cells) for row in self.matching.rows if all(row.cells)
+            pairing.pair(row.place, SIDES, *row.cells, independent)
+            for row in self.matching.rows
+            if all(row.cells)
         ]
 
     @cached_property
+    def unpaired(self) -> list[Unpaired]:
+        """Every place that one side alone has, or has several cells of."""
+        several = {id(one.cell) for one in self.matching.unmatched}
+        rows = [
+            Unpaired(f"{one.cell.variant} of {SIDES[one.result]}", one.why)
+            for one in self.matching.unmatched
+        ]
+        for row in self.matching.rows:
+            for cell, other in zip(row.cells, reversed(SIDES)):
+                if cell is not None and id(cell) not in several and not all(row.cells):
+                    rows.append(Unpaired(row.place, f"{other} has no one cell of these settings"))
+        return rows
+
+    @cached_property
     def refused(self) -> list[Refused]:
-        """Why the two do not compare; empty where they do."""
-        return refusals.between(self.base.result, self.new.result)
+        """Why the two do not compare, by the runs and by each pair's cells; empty where they do."""
+        found = refusals.between(self.base.result, self.new.result)
+        for pair in self.pairs:
+            found += refusals.cells(pair.base, pair.new)
+        return list(dict.fromkeys(found))
+
+    @cached_property
+    def doubts(self) -> list[Caveat]:
+        """What to know before any word of the comparison, the weightiest first."""
+        found, results = [Caveat(*APART)], (self.base.result, self.new.result)
+        if is_one_program(*results):
+            found.insert(0, Caveat(*ONE_PROGRAM))
+        windows = [window_of(result.effective) for result in results]
+        for name in windows[0]:
+            base, new = (window[name] for window in windows)
+            if base != new:
+                detail = f"base {base or 'n/a (not stated)'}, new {new or 'n/a (not stated)'}"
+                found.append(Caveat(f"another {name}", detail))
+        return found
 
     @cached_property
     def judged(self) -> list[Judged]:
@@ -65,30 +104,12 @@ class Across:
     @cached_property
     def gate(self) -> GateOutcome:
         """What the gate says; the usual one, for information, where nobody asked for one."""
-        return gates.judge(self, self.asked)
+        valid = bool(self.base.result.valid and self.new.result.valid)
+        window = window_of(self.new.result.effective)
+        given = Given(self.pairs, self.unpaired, self.calibration, valid, window=window)
+        return gates.judge(given, self.asked)
 
 
-def _pair(place: str, base: Cell, new: Cell) -> Pair:
-    column, why = pairing.cpu_meaning(base, new)
-    return Pair(
-        place=place,
-        base_name=SIDES[0],
-        name=SIDES[1],
-        base=base,
-        new=new,
-        rps=welch(base, new, "rps_median", lambda sample: sample.rps),
-        cpu=welch(base, new, column, lambda sample: sample.find("server", column)[0]),
-        cpu_column=column,
-        cpu_why=why,
-    )
-
-
-def welch(base: Cell, new: Cell, column: str, of: Number) -> Change:
-    """By how much a column differs that is the median of a number of the samples: of independent
-    sides, though runs of both have the same numbers."""
-    medians = pairing.ratio_of(base, new, column)
-    sides = (new.by_block(of), base.by_block(of))
-    if medians.number is None:
-        return Change(medians, Ratio(None, None, None, *map(len, sides), medians.reason), sides)
-    new_numbers, base_numbers = (list(side.values()) for side in sides)
-    return Change(medians, ratio_of_means(new_numbers, base_numbers), sides)
+def independent(new: dict[int | str, float], base: dict[int | str, float]) -> Ratio:
+    """Of sides that share nothing, though runs of both have the same numbers."""
+    return ratio_of_means(list(new.values()), list(base.values()))

@@ -79,14 +79,43 @@ class Benchmarks:
 
     @property
     def exit_status(self) -> int:
-        """1 if any change fails its category, or a benchmark of the base has no time any more."""
-        lost = [
+        """1 if any change fails its category, or a benchmark of the base does not run any more; 2
+        if one of the base is not judged: it is gone, or a repetition has no time."""
+        failed = any(change.gated.word == gates.FAIL for change in self.changes)
+        if failed or self.lost:
+            return gates.EXIT_FAIL
+        return gates.EXIT_UNDECIDED if self.unjudged else gates.EXIT_PASS
+
+    @property
+    def lost(self) -> list[str]:
+        """Benchmarks of the base that the new side could not run."""
+        return [
             name
             for name, one in self.new.benchmarks.items()
             if one.failed is not None and name in self.base.benchmarks
         ]
-        failed = any(change.gated.word == gates.FAIL for change in self.changes)
-        return gates.EXIT_FAIL if failed or lost else gates.EXIT_PASS
+
+    @property
+    def against(self) -> list[str]:
+        """Why the exit status is not 0, a line each."""
+        lines = [
+            f"{change.name}, {change.kind} time: fail: {change.gated.why}"
+            for change in self.changes
+            if change.gated.word == gates.FAIL
+        ]
+        lines += [f"{name}: fail: it does not run any more" for name in self.lost]
+        unjudged = [name for name in self.unjudged if name not in self.lost]
+        return lines + [f"{name}: not judged: a time is not known" for name in unjudged]
+
+    @property
+    def unjudged(self) -> list[str]:
+        """Benchmarks of the base of which not every time of both sides is known."""
+        judged = {change.name for change in self.changes}
+        return [
+            name
+            for name, one in self.base.benchmarks.items()
+            if name not in judged or one.failed is not None
+        ]
 
 
 def _change(name: str, kind: str, base: Benchmark, new: Benchmark) -> Change | None:

@@ -8,22 +8,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Sequence
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.pairing import Change, Pair
-from analysis.inputs.load import Result
+from analysis.inputs.load import Result, Sample
 from analysis.statistics import power
 from analysis.statistics.effect import coefficient_of_variation
 
 MEASURES = ("rps", "cpu")
-# Of the standard normal distribution: 95 % lie within the one, 80 % below the other.
-NORMAL_95, NORMAL_80 = 1.959964, 0.841621
 HOST_FACTS = ("hostname", "cpu_model", "kernel", "governor")
 # A block's log ratio that scatters more than this is no noise that anybody can work with.
 SPREAD_MAX = 10
 # What a calibration does not look at when it finds a cell of its own again: names.
 NAMES = ("variant", "scenario")
+# What makes the window of a run; noise of another one is another noise.
+WINDOW = ("warmup", "duration")
 
 
 @dataclass(frozen=True)
@@ -46,22 +47,22 @@ class Noise:
     def runs_needed(self, room: float) -> int | None:
         """How many blocks find a change of `room` in 80 of 100 runs; None where that is 0, or takes
         more than anybody measures."""
-        return power.runs_needed(self.spread, 1 + room) if room > 0 else None
+        return _blocks_needed(self.spread, room) if room > 0 else None
 
     def half_width_of_medians(self, runs: int) -> float:
-        """How far 95 of 100 ratios of medians reach, each of so many runs that share nothing: the
-        normal distribution, and the standard deviation that a median has of many values of one."""
-        return math.expm1(NORMAL_95 * self._median_spread / math.sqrt(runs))
+        """How far 95 of 100 ratios of medians reach, each of so many runs that share nothing."""
+        return power.half_width_of_medians(self.cv, runs)
 
-    def runs_needed_of_medians(self, room: float) -> int:
-        """How many runs a side find a change of `room`, above 0, by medians in 80 of 100 cases."""
-        return math.ceil(((NORMAL_95 + NORMAL_80) * self._median_spread / math.log1p(room)) ** 2)
+    def half_width_of_means(self, runs: int) -> float:
+        """How far a 95 % interval reaches of two sides of so many runs that share nothing;
+        infinite below two."""
+        return power.half_width_of_means(self.cv, runs) if runs > 1 else math.inf
 
-    @property
-    def _median_spread(self) -> float:
-        """Of the log ratio of two medians of one run each, by the rule for many."""
-        of_logs = math.sqrt(math.log1p(self.cv**2))  # of a log-normal number
-        return math.sqrt(math.pi / 2) * of_logs * math.sqrt(2)
+
+@lru_cache(maxsize=None)
+def _blocks_needed(spread: float, room: float) -> int | None:
+    """Kept, for each page and each half of a gate asks for the same."""
+    return power.runs_needed(spread, 1 + room)
 
 
 @dataclass(frozen=True)
@@ -69,19 +70,23 @@ class Floor:
     """What a gate must leave room for: the noise at one place, at a run's number of blocks.
 
     A gate on medians takes no heed of blocks, so what is common to both sides of a run does not
-    cancel; its floor is that of two medians if that is higher.
+    cancel; its floor is that of two medians if that is higher. Nor does it cancel between two
+    results, of which no run is the other's neighbour.
     """
 
     noise: Noise
-    blocks: int
-    calibrated: bool  # by an A/A run; else it is the spread of the judged run itself
+    blocks: int  # runs a side where they are not paired
+    calibrated: bool  # by an A/A run with the same window; else it is told and refuses nothing
     of: str  # whose noise it is
     medians: bool  # whether medians are judged
+    paired: bool = True  # whether runs of both sides are neighbours
 
     @property
     def half_width(self) -> float:
         """How far noise alone reaches there."""
-        over_blocks = self.noise.half_width(self.blocks)
+        noise = self.noise
+        over = noise.half_width if self.paired else noise.half_width_of_means
+        over_blocks = over(self.blocks)
         if not self.medians:
             return over_blocks
         return max(over_blocks, self.noise.half_width_of_medians(self.blocks))
@@ -89,10 +94,14 @@ class Floor:
     def runs_needed(self, room: float) -> int | None:
         """How many blocks find a change of `room` in 80 of 100 runs; None where that is 0, or takes
         more than anybody measures."""
-        over_blocks = self.noise.runs_needed(room)
+        if room <= 0:
+            return None
+        cv, over_blocks = self.noise.cv, self.noise.runs_needed(room)
+        if not self.paired:
+            over_blocks = power.runs_needed_of_means(cv, room)
         if not self.medians or over_blocks is None:
             return over_blocks
-        return max(over_blocks, self.noise.runs_needed_of_medians(room))
+        return max(over_blocks, power.runs_needed_of_medians(cv, room))
 
 
 @dataclass(frozen=True)
@@ -105,6 +114,10 @@ class CalibratedCell:
     noise: dict[str, Noise | None]  # by MEASURES
     reasons: dict[str, str]  # why a noise is None
 
+    def is_of(self, measure: str, column: str | None) -> bool:
+        """Whether its number is that of a column of CPU; of requests/s there is one meaning."""
+        return measure != "cpu" or column in (None, self.cpu_is)
+
 
 @dataclass(frozen=True)
 class Calibration:
@@ -115,10 +128,11 @@ class Calibration:
     settings: dict[str, Any]  # how it was measured
     cells: list[CalibratedCell]
 
-    def overall(self, measure: str) -> Noise | None:
-        """Of all places: spreads and coefficients of variation as roots of mean squares, the
-        fewest blocks. None where no place has one."""
-        known = [cell.noise[measure] for cell in self.cells]
+    def overall(self, measure: str, column: str | None = None) -> Noise | None:
+        """Of all places, for CPU of those alone whose CPU is that column where one is given:
+        spreads and coefficients of variation as roots of mean squares, the fewest blocks. None
+        where no place has one."""
+        known = [cell.noise[measure] for cell in self.cells if cell.is_of(measure, column)]
         noises = [noise for noise in known if noise is not None]
         if not noises:
             return None
@@ -128,15 +142,16 @@ class Calibration:
             min(noise.blocks for noise in noises),
         )
 
-    def noise_of(self, cell: Cell, measure: str) -> tuple[Noise, str] | None:
-        """(noise, whose it is) for a cell that is judged: of the place with the same settings, else
-        over all."""
+    def noise_of(self, cell: Cell, measure: str, column: str) -> tuple[Noise, str] | None:
+        """(noise, whose it is) for a cell that is judged, its CPU in that column: of the place with
+        the same settings, else over all."""
         settings = unnamed(cell.settings)
         for one in self.cells:
             noise = one.noise[measure]
-            if one.settings == settings and noise is not None:
+            alike = one.settings == settings and one.is_of(measure, column)
+            if alike and noise is not None:
                 return noise, one.place
-        noise = self.overall(measure)
+        noise = self.overall(measure, column)
         return None if noise is None else (noise, "all places")
 
 
@@ -145,18 +160,32 @@ def unnamed(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name not in NAMES}
 
 
+def window_of(settings: dict[str, Any]) -> dict[str, Any]:
+    """Warm-up and duration of a run, by its experiment or a calibration's settings."""
+    return {name: settings.get(name) for name in WINDOW}
+
+
 def floor(
-    pair: Pair, measure: str, medians: bool, calibration: Calibration | None
+    pair: Pair,
+    measure: str,
+    medians: bool,
+    calibration: Calibration | None,
+    window: dict[str, Any] | None = None,
 ) -> Floor | None:
     """Of "rps" or "cpu" at a pair; by its own runs where no calibration knows of it; None where
-    nobody does."""
+    nobody does. That of another window than the judged one, where it is given, refuses nothing."""
     change = pair.rps if measure == "rps" else pair.cpu
-    known = None if calibration is None else calibration.noise_of(pair.new, measure)
-    if known is not None:
-        blocks = change.ratio.blocks or min(change.ratio.n_new, change.ratio.n_base)
-        return Floor(known[0], blocks, True, known[1], medians) if blocks else None
+    known = None
+    if calibration is not None:
+        known = calibration.noise_of(pair.new, measure, pair.cpu_column)
+    if calibration is not None and known is not None:
+        ratio, (noise, of) = change.ratio, known
+        blocks = ratio.blocks or min(ratio.n_new, ratio.n_base)
+        alike = window is None or window == window_of(calibration.settings)
+        of = of if alike else f"{of}, with other windows"
+        return Floor(noise, blocks, alike, of, medians, ratio.blocks > 0) if blocks else None
     own = _noise(change)
-    return None if isinstance(own, str) else Floor(own, own.blocks, False, pair.place, medians)
+    return None if isinstance(own, str) else Floor(own, own.blocks, False, "own spread", medians)
 
 
 def host_of(result: Result) -> dict[str, Any] | None:
@@ -178,10 +207,10 @@ def why_not(result: Result, pairs: Sequence[Pair]) -> str | None:
     if len({pair.name for pair in pairs}) > 1:
         return "it has more than two variants; an A/A run has two"
     for pair in pairs:
-        programs = _programs(result, pair.base) | _programs(result, pair.new)
-        if None in programs:
+        found = programs(result, [*pair.base.samples, *pair.new.samples])
+        if None in found:
             return f"program_sha256 of {pair.place} is not known of every sample"
-        if len(programs) > 1:
+        if len(found) > 1:
             return f"the variants of {pair.place} are different programs (program_sha256)"
         if unnamed(pair.base.settings) != unnamed(pair.new.settings):
             names = sorted(_differing(pair))
@@ -189,12 +218,20 @@ def why_not(result: Result, pairs: Sequence[Pair]) -> str | None:
     return None
 
 
-def _programs(result: Result, cell: Cell) -> set[str | None]:
-    """The programs that a cell's samples name, else what build.json says of its variant."""
-    variants = (result.build or {}).get("variants")
-    built = variants.get(cell.settings.get("variant")) if isinstance(variants, dict) else None
-    otherwise = built.get("program_sha256") if isinstance(built, dict) else None
-    return {sample.raw.get("program_sha256") or otherwise for sample in cell.samples}
+def programs(result: Result, samples: Sequence[Sample]) -> set[str | None]:
+    """The programs that samples name, else what build.json says of their variants, or of the
+    runner's own where there are none; None of what nobody recorded."""
+    build = result.build or {}
+    named = build.get("variants")
+    variants = named if isinstance(named, dict) else {}
+    found: set[str | None] = set()
+    for sample in samples:
+        name = sample.cell.get("variant")
+        built = build if name is None else variants.get(str(name))
+        otherwise = built.get("program_sha256") if isinstance(built, dict) else None
+        digest = sample.raw.get("program_sha256") or otherwise
+        found.add(digest if isinstance(digest, str) else None)
+    return found
 
 
 def _differing(pair: Pair) -> list[str]:
@@ -212,7 +249,7 @@ def of(result: Result, pairs: Sequence[Pair]) -> Calibration:
             "result": result.path.resolve().name,
             "experiment": effective.get("name"),
             "started_at": first.raw.get("started_at"),
-            "program_sha256": next(iter(_programs(result, pairs[0].base))),
+            "program_sha256": next(iter(programs(result, pairs[0].base.samples))),
         },
         settings={
             name: effective.get(name) for name in ("runs", "order", "seed", "warmup", "duration")

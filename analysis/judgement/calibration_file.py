@@ -4,9 +4,11 @@ found beside a result that has none of its own."""
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
+from analysis.cells.moment import moment
 from analysis.inputs import shapes
 from analysis.inputs.documents import Refusal, read_object
 from analysis.inputs.load import Result
@@ -26,6 +28,7 @@ NAME = "calibration.json"
 SCHEMA = "weir.calibration/1"
 # Changes for which the runs that find them are told.
 CHANGES = (0.01, 0.02, 0.05)
+SECONDS_OF_DAY = 86_400
 CV_MAX, BLOCKS_MAX = 1000, 1_000_000
 FILE: shapes.Shape = {
     **{name: shapes.required(shapes.OBJECT) for name in ("host", "source", "settings")},
@@ -114,7 +117,8 @@ def _noise(path: Path, where: str, table: Any) -> Noise | None:
 
 def adopt(result: Result, asked: Path | None = None) -> Calibration | None:
     """The calibration that a result is judged by: the asked one (the file, or its result), else
-    that in its directory, else the newest of the same host beside it. None where there is none.
+    that in its directory, else of those of the same host beside it the newest that began before
+    the result's end, or the first after it. None where there is none.
     Raises Refusal for a bad one that was asked for or lies in the directory."""
     if asked is not None:
         return _of_same_host(result, asked / NAME if asked.is_dir() else asked)
@@ -140,8 +144,9 @@ def _of_same_host(result: Result, path: Path) -> Calibration:
 
 
 def _beside(result: Result) -> Calibration | None:
-    """Of the whole results in the same folder: the one measured last, by its own record of that.
-    What is not a calibration is passed over there: it is no part of this result."""
+    """Of the whole results in the same folder: the one measured last before this result's end, so
+    that what others measure later alters nothing; the first after it where there is none. What is
+    not a calibration is passed over there: it is no part of this result."""
     here, found = host_of(result), []
     if here is None:
         return None
@@ -154,4 +159,20 @@ def _beside(result: Result) -> Calibration | None:
             continue
         if calibration.host == here:
             found.append(calibration)
-    return max(found, key=lambda one: str(one.source.get("started_at") or ""), default=None)
+    end = moment((result.measured or ("", ""))[1])
+    before = [one for one in found if _began(one) <= end]
+    return max(before, key=_began) if before else min(found, key=_began, default=None)
+
+
+def _began(calibration: Calibration) -> float:
+    return moment(calibration.source.get("started_at"))
+
+
+def age(result: Result, calibration: Calibration) -> str:
+    """How long before a result a calibration began, e.g. "3.5 days before this run"."""
+    apart = moment((result.measured or ("", ""))[0]) - _began(calibration)
+    if not math.isfinite(apart):
+        return "how long before this run is not known"
+    days = abs(apart) / SECONDS_OF_DAY
+    told = f"{days:.1f} days" if days >= 1 else f"{24 * days:.1f} hours"
+    return f"{told} {'before' if apart >= 0 else 'after'} this run"

@@ -6,18 +6,16 @@ reaches at this run's number of blocks, by the calibration of its host.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Mapping, Sequence
 
 from analysis.cells.aggregate import Value
-from analysis.cells.pairing import Change, Pair
+from analysis.cells.pairing import Change, Pair, Unpaired
+from analysis.cells.words import count, some
 from analysis.judgement import calibration
 from analysis.judgement import gate as asked
-from analysis.judgement.calibration import Floor
+from analysis.judgement.calibration import Calibration, Floor
 from analysis.judgement.gate import Gate
-
-if TYPE_CHECKING:
-    from analysis.judgement.study import Study
 
 PASS, FAIL, UNDECIDED, REFUSED, NO_GATE = "pass", "fail", "undecided", "refused", "none"
 EXIT_PASS, EXIT_FAIL, EXIT_UNDECIDED, EXIT_INVALID, EXIT_REFUSED = range(5)
@@ -28,6 +26,8 @@ STATUS = {
     UNDECIDED: EXIT_UNDECIDED,
     REFUSED: EXIT_REFUSED,
 }
+# A reach above this is told as a factor: 400 % upwards are 80 % downwards.
+SHARE_MAX = 0.2
 # Ratios are judged at so many decimals, so that one which is the bound does not fail by a rounding.
 DECIMALS = 9
 
@@ -111,38 +111,67 @@ class GateOutcome:
     rows: list[Row]
     exit_status: int
     lines: list[str]  # what the gate is, and why it has no word where it has none, in sentences
+    why: str  # the word's reason in one line: the floor, or where the gate does not hold
+    unjudged: list[Unpaired] = field(default_factory=list)  # a gate never passes over them
 
 
-    @property
-    def why(self) -> str:
-        """The word's reason in one line: the floor, or where the gate does not hold."""
-        if self.word == REFUSED or not self.rows:
-            return " ".join(_untold(self.gate, self.rows))
-        return ", ".join(f"{row.pair.place}: {row.text}" for row in self.rows if row.word != PASS)
+@dataclass(frozen=True)
+class Given:
+    """What a gate judges, and what it must know beside."""
+
+    pairs: Sequence[Pair]
+    unpaired: list[Unpaired]  # places that have no pair and ought to
+    calibration: Calibration | None
+    valid: bool  # whether there is a valid sample
+    refused: Sequence[str] = ()  # why sides do not compare, in sentences
+    window: dict[str, Any] | None = None  # warm-up and duration of what is judged
 
 
-def judge(study: Study, gate: Gate | None) -> GateOutcome:
-    """Of a study's pairs; by the usual gate, for information alone, where there is None."""
+def judge(given: Given, gate: Gate | None) -> GateOutcome:
+    """Of all pairs; by the usual gate, for information alone, where there is None. A place without
+    a pair is not judged, so that the word is `undecided` at best."""
     gate = gate or asked.USUAL
     if gate.kind == asked.NONE:
-        return GateOutcome(gate, NO_GATE, [], _status(study, gate, NO_GATE), [gate.says])
-    rows = [_row(gate, pair, study) for pair in study.pairs]
-    word = _word(gate, rows)
-    lines = [gate.says, *_how(gate), *_untold(gate, rows)]
-    return GateOutcome(gate, word, rows, _status(study, gate, word), lines)
+        return GateOutcome(gate, NO_GATE, [], _status(given, gate, NO_GATE), [gate.says], gate.says)
+    rows = [_row(gate, pair, given) for pair in given.pairs]
+    word = _word(gate, rows, given)
+    untold = _untold(gate, rows) if rows or not given.unpaired else []
+    if given.refused:
+        untold = ["What does not compare is not judged.", *given.refused, *untold]
+    told = untold if word == REFUSED or not rows else []
+    why = " ".join(told) or _where(rows, given.unpaired)
+    lines = [gate.says, *_how(gate), *untold, *_unjudged(given.unpaired)]
+    return GateOutcome(
+        gate, word, rows, _status(given, gate, word), lines, why, given.unpaired
+    )
 
 
-def _status(study: Study, gate: Gate, word: str) -> int:
-    if not study.result.valid:
+def _where(rows: Sequence[Row], unpaired: Sequence[Unpaired]) -> str:
+    """Where a gate does not hold."""
+    told = [f"{row.pair.place}: {row.text}" for row in rows if row.word != PASS]
+    return ", ".join([*told, *(f"{one.place}: not judged ({one.why})" for one in unpaired)])
+
+
+def _unjudged(unpaired: Sequence[Unpaired]) -> list[str]:
+    """That there are places of which the gate says nothing."""
+    if not unpaired:
+        return []
+    places = some([f"{one.place}: {one.why}" for one in unpaired])
+    return [f"Not judged: {count(len(unpaired), 'place')} ({places}). No gate passes over them."]
+
+
+def _status(given: Given, gate: Gate, word: str) -> int:
+    if not given.valid:
         return EXIT_INVALID
     return STATUS[word] if gate.stated else EXIT_PASS
 
 
-def _row(gate: Gate, pair: Pair, study: Study) -> Row:
+def _row(gate: Gate, pair: Pair, given: Given) -> Row:
     least, most = gate.bounds(pair.new.settings.get("scenario"))
     medians = gate.kind != asked.INTERVAL
     rps, cpu = (
-        calibration.floor(pair, name, medians, study.calibration) for name in calibration.MEASURES
+        calibration.floor(pair, name, medians, given.calibration, given.window)
+        for name in calibration.MEASURES
     )
     return Row(
         pair,
@@ -179,9 +208,10 @@ def _by_interval(change: Change, bound: float, least: bool) -> tuple[str, str | 
     return (UNDECIDED, "the interval holds the bound") if any(good) else (FAIL, None)
 
 
-def _word(gate: Gate, rows: Sequence[Row]) -> str:
-    words = [row.word for row in rows]
-    if gate.stated and any(half.below_floor for row in rows for half in row.halves):
+def _word(gate: Gate, rows: Sequence[Row], given: Given) -> str:
+    words = [row.word for row in rows] + [UNDECIDED] * len(given.unpaired)
+    below = any(half.below_floor for row in rows for half in row.halves)
+    if gate.stated and (below or given.refused):
         return REFUSED
     return FAIL if FAIL in words else UNDECIDED if UNDECIDED in words or not words else PASS
 
@@ -216,7 +246,8 @@ def _untold(gate: Gate, rows: Sequence[Row]) -> list[str]:
     runs = [half.floor.runs_needed(half.room) for _, half in below]
     line = (
         f"The gate is tighter than the noise floor in {len(below)} of {len(halves)} of what it"
-        f" judges: {worst.name} of {place} has {worst.room:.1%} of room, and"
+        f" judges: {worst.name} of {place} has {worst.room:.1%} of room (its"
+        f" bound is that far from 1, as a ratio), and"
         f" {_reach(worst.floor)}."
     )
     return [line, _needed(runs)] if gate.stated else [line]
@@ -228,9 +259,16 @@ def _reach(floor: Floor) -> str:
         return "one run has no interval"
     what = "the ratio of two medians" if floor.medians else "the interval"
     return (
-        f"noise alone makes {what} of {floor.blocks} runs reach {floor.half_width:.1%} to either"
-        f" side (calibration of {floor.of})"
+        f"noise alone makes {what} of {floor.blocks} runs reach {_either_way(floor.half_width)}"
+        f" (calibration of {floor.of})"
     )
+
+
+def _either_way(width: float) -> str:
+    """A reach as a share; as a factor where the share upwards is not that downwards."""
+    if width <= SHARE_MAX:
+        return f"{width:.1%} to either side"
+    return f"a factor of {1 + width:.3g} either way"
 
 
 def _needed(runs: Sequence[int | None]) -> str:

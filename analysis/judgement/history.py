@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Iterator, Sequence
 
-from analysis.cells import matching
+from analysis.cells import matching, pairing
 from analysis.cells.aggregate import Cell
 from analysis.cells.matching import Matching
+from analysis.cells.moment import moment
 from analysis.inputs.load import Result
 from analysis.judgement import refusals, verdicts
-from analysis.judgement.across import welch
+from analysis.judgement.across import independent
 from analysis.judgement.study import Study
 from analysis.judgement.verdicts import Verdict
 
@@ -81,7 +82,7 @@ class History:
         pairs = [pair for _, cells in rows for pair in self._pairs(cells)]
         apart = {_key(pair): pair for pair in pairs if not isinstance(pair, str)}
         ratios = [
-            welch(base, new, "rps_median", lambda sample: sample.rps).ratio
+            pairing.change(base, new, "rps_median", lambda sample: sample.rps, independent).ratio
             for base, new in apart.values()
         ]
         judged = dict(zip(apart, verdicts.judge(ratios, True)))
@@ -119,8 +120,8 @@ def in_order(studies: Sequence[Study]) -> History:
     return History(sorted(studies, key=lambda study: _when(study.result)))
 
 
-def _when(result: Result) -> tuple[str, str]:
-    return (result.measured or ("", ""))[0], result.path.resolve().name
+def _when(result: Result) -> tuple[float, str]:
+    return moment((result.measured or ("", ""))[0]), result.path.resolve().name
 
 
 def _key(pair: tuple[Cell, Cell]) -> tuple[int, int]:

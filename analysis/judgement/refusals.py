@@ -4,17 +4,18 @@ Between two results everything is looked at that changes numbers without being t
 the machine, the client, how the programs were built. Within one result that is the same for all,
 and what is left is the path of a request: a variant may have been given another one.
 
-What both sides do not know is no difference; what only one side knows is.
+What both sides do not know is no difference, except host, build and client, which must be known;
+what only one side knows is one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Iterable, Iterator
+from typing import Any, Collection, Iterable, Iterator, Sequence
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.pairing import Pair
-from analysis.cells.words import capital
+from analysis.cells.words import capital, count, some
 from analysis.inputs.load import Result
 
 # Facts of host.json, what they are called, and what to do where they differ.
@@ -79,13 +80,36 @@ def between(a: Result, b: Result) -> list[Refused]:
     ]
 
 
-def within(pair: Pair, build: dict[str, Any] | None = None) -> list[Refused]:
+def of_pairs(result: Result, pairs: Sequence[Pair]) -> list[str]:
+    """Why variants do not compare with the base that they stand beside, a sentence for each reason
+    with its places; empty where they do."""
+    variants, places = result.levels_of("variant"), {}
+    for pair in pairs:
+        meant = _meant(variants.get(pair.base_name, {})) | _meant(variants.get(pair.name, {}))
+        for one in within(pair, result.build, meant):
+            places.setdefault((pair.name, one), []).append(pair.place)
+    return [
+        f"{name} in {count(len(where), 'place')} ({some(where)}): {one.sentence}"
+        for (name, one), where in places.items()
+    ]
+
+
+def _meant(variant: dict[str, Any]) -> set[str]:
+    """What a variant sets on purpose, of a cell or of its build."""
+    settings = variant.get("set")
+    return {*variant, *(settings if isinstance(settings, dict) else {})}
+
+
+def within(
+    pair: Pair, build: dict[str, Any] | None = None, meant: Collection[str] = ()
+) -> list[Refused]:
     """Why a variant does not compare with the base it stands beside, by their settings and, where
-    build.json is given, by how the two programs were built; empty where they do."""
-    found = cells(pair.base, pair.new)
+    build.json is given, by how the two programs were built; empty where they do. What is `meant`
+    is what the experiment compares; the path of a request is not, whoever sets it."""
+    found = cells(pair.base, pair.new, meant)
     if build is not None:
         sides = [_program(build, name) for name in (pair.base_name, pair.name)]
-        found += _facts_of_builds(*sides, what="")
+        found += _facts_of_builds(*sides, what="", meant=meant)
     return found
 
 
@@ -104,7 +128,7 @@ def servers(a: Result, b: Result) -> list[Refused]:
     ]
 
 
-def cells(a: Cell, b: Cell) -> list[Refused]:
+def cells(a: Cell, b: Cell, meant: Collection[str] = ()) -> list[Refused]:
     """Why two cells, of one result or of two, are not the same path with the same client."""
     if not (a.valid and b.valid):  # then the effective settings may not be known
         return []
@@ -112,6 +136,8 @@ def cells(a: Cell, b: Cell) -> list[Refused]:
     for name, what, instead in PATH:
         found += _unlike(what, a.settings.get(name), b.settings.get(name), instead)
     for name in CLIENT:
+        if name in meant:
+            continue
         what = name.replace("_", " ")
         what = what if "client" in what else f"client's {what}"
         found += _unlike(what, a.settings.get(name), b.settings.get(name), _SAME_CLIENT)
@@ -211,10 +237,13 @@ def _program(build: dict[str, Any], name: str) -> dict[str, Any]:
     return _variants(build).get(name, build)
 
 
-def _facts_of_builds(a: dict[str, Any], b: dict[str, Any], what: str) -> list[Refused]:
+def _facts_of_builds(
+    a: dict[str, Any], b: dict[str, Any], what: str, meant: Collection[str] = ()
+) -> list[Refused]:
     return [
         one
         for name, title in BUILD
+        if name not in meant
         for one in _unlike(f"{what}{title}", a.get(name), b.get(name), _SAME_BUILD)
     ]
 

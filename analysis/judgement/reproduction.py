@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from analysis.inputs.load import Refusal, Result
 from analysis.judgement.claims import ClaimOutcome, UNDECIDED, outcome
+from analysis.judgement.identity import is_same_run
 from analysis.judgement.judged import RPS
 from analysis.judgement.statements import read
 from analysis.judgement.study import Study
@@ -44,15 +45,18 @@ def reproductions(old: Study, new: Study) -> tuple[list[Reproduced], bool]:
 
 def _check_same(old: Result, new: Result) -> None:
     """That they are two runs, and the cells of the same names the same work."""
-    run = new.plan.get("run_id")
-    if run is not None and run == old.plan.get("run_id"):
+    if is_same_run(old, new):
         raise Refusal(
             new.path,
-            f"is the run of {old.path} itself; ./weir reproduce {old.path} makes a repetition",
+            (
+                f"is the run of {old.path} itself, or a copy; ./weir reproduce {old.path} makes a"
+                " repetition"
+            ),
         )
     parts = [("name", *(result.effective.get("name") for result in (old, new)))]
     parts += [("fixed", *(result.effective.get("fixed") for result in (old, new)))]
     scenarios = [result.levels_of("scenario") for result in (old, new)]
+    parts.append(("scenarios", *(", ".join(sorted(side)) for side in scenarios)))
     parts += [
         (f"scenario {name}", scenarios[0][name], scenarios[1][name])
         for name in scenarios[0]

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from analysis.cells import pairing
 from analysis.cells.aggregate import Aggregate, aggregate
-from analysis.cells.pairing import Pair
+from analysis.cells.pairing import Pair, Unpaired
 from analysis.inputs.load import Refusal, Result
 from analysis.judgement import calibration, calibration_file, caveats, claims, gate, gates, judged
+from analysis.judgement import refusals
 from analysis.judgement.calibration import Calibration
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.claims import ClaimOutcome
 from analysis.judgement.gate import Gate
-from analysis.judgement.gates import GateOutcome
+from analysis.judgement.gates import GateOutcome, Given
 from analysis.judgement.judged import Judged
 from analysis.judgement.grid import Grid, grid
 
@@ -32,7 +33,13 @@ class Study:
     @cached_property
     def caveats(self) -> list[Caveat]:
         """What speaks against the run."""
-        return caveats.disqualifiers(self.result, self.found.cells)
+        apart = [Caveat("not comparable", sentence) for sentence in self.refused]
+        return apart + caveats.disqualifiers(self.result, self.found.cells)
+
+    @cached_property
+    def refused(self) -> list[str]:
+        """Why variants of the run do not compare, in sentences; empty where they do."""
+        return refusals.of_pairs(self.result, self.pairs)
 
     @cached_property
     def rates(self) -> Grid | None:
@@ -43,6 +50,11 @@ class Study:
     def pairs(self) -> list[Pair]:
         """Each variant against the first, place by place."""
         return pairing.pairs(self.found)
+
+    @cached_property
+    def unpaired(self) -> list[Unpaired]:
+        """Places of a run of variants that are in no pair and ought to be."""
+        return pairing.unpaired(self.result, self.found)
 
     @cached_property
     def claims(self) -> list[ClaimOutcome]:
@@ -76,7 +88,11 @@ class Study:
     @cached_property
     def gate(self) -> GateOutcome:
         """What the gate says; the usual one, for information, where nobody asked for one."""
-        return gates.judge(self, self.asked)
+        valid, window = bool(self.result.valid), calibration.window_of(self.result.effective)
+        given = Given(
+            self.pairs, self.unpaired, self.calibration, valid, self.refused, window
+        )
+        return gates.judge(given, self.asked)
 
 
 def study(

@@ -6,7 +6,7 @@ from typing import Sequence
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.columns import COLUMNS, Column
-from analysis.cells.words import count, times
+from analysis.cells.words import capital, count, times
 from analysis.figures.canvas import Drawing
 from analysis.inputs.load import Result
 from analysis.judgement.across import SIDES, Across
@@ -17,10 +17,6 @@ from analysis.pages.blocks import Block, Table
 from analysis.pages.page import Page, Section
 from analysis.statistics.effect import Ratio
 
-APART = (
-    "measured at different times",
-    "a slow phase of the host is in the ratio and not in the interval",
-)
 WHY = frozenset({"why"})
 SHOWN = [
     column
@@ -62,15 +58,15 @@ def stamp(of: Across) -> str:
 def banner(of: Across) -> list[Caveat]:
     """What speaks against the comparison, then against each result."""
     found = [Caveat("not comparable", one.sentence) for one in of.refused]
-    found.append(Caveat(*APART))
+    found += of.doubts
     for side, study in zip(SIDES, (of.base, of.new)):
         found += [Caveat(f"{side}: {one.what}", one.detail) for one in study.caveats]
     return found
 
 
 def answer(of: Across) -> list[str]:
-    """How many cells have which word."""
-    lines = []
+    """What to know before, then how many cells have which word."""
+    lines = [f"{capital(one.what)}: {one.detail}." for one in of.doubts]
     for measure in (RPS, CPU):
         words = [row.verdict.word for row in of.judged if row.measure == measure]
         told = ", ".join(f"{words.count(word)} {word}" for word in dict.fromkeys(words))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from analysis.cells.aggregate import Aggregate
 from analysis.cells.words import count, some
 from analysis.judgement import gate as asked
-from analysis.judgement import gates
+from analysis.judgement import calibration_file, gates
 from analysis.judgement.calibration import Floor
 from analysis.judgement.gates import GateOutcome, Half, Row
 from analysis.judgement.study import Study
@@ -56,11 +56,13 @@ def sentence(study: Study) -> str:
     for name in dict.fromkeys(pair.name for pair in study.pairs):
         base = study.pairs[0].base_name
         rows = [row for row in outcome.rows if row.pair.name == name]
+        unjudged = _not_judged(outcome)
         words = {
             gates.NO_GATE: "no gate is judged",
-            gates.REFUSED: "the gate is refused, for it is tighter than this host's noise floor",
+            gates.REFUSED: "the gate is refused, for "
+            + ("not all compares" if study.refused else "it is tighter than this host's noise floor"),
         }.get(outcome.word) or _holds(rows, outcome, place_noun(study.found))
-        told.append(f"{name} against {base}: {words}")
+        told.append(f"{name} against {base}: {words}{unjudged}")
     if not outcome.gate.stated:
         told.append("no gate was asked for, so this judges nothing")
     return "; ".join(told)
@@ -81,6 +83,12 @@ def _holds(rows: list[Row], outcome: GateOutcome, noun: str) -> str:
         if places:
             text += f"; {verb} in {len(places)} ({some(places)})"
     return text
+
+
+def _not_judged(outcome: GateOutcome) -> str:
+    """That there are places beside those in which it holds or does not."""
+    places = [f"{one.place}: {one.why}" for one in outcome.unjudged]
+    return f"; not judged, {len(places)} more ({some(places)})" if places else ""
 
 
 def _why(row: Row, outcome: GateOutcome) -> str:
@@ -138,7 +146,7 @@ def _calibrated(study: Study) -> str:
     when = known.source.get("started_at") or "n/a (not recorded)"
     return (
         f"The noise floor is that of the A/A run {known.source.get('result')} on this host,"
-        f" measured {when} with windows of {known.settings.get('duration')}."
+        f" measured {when}, {calibration_file.age(study.result, known)}, with windows of {known.settings.get('duration')}."
     )
 
 
@@ -182,4 +190,4 @@ def _floor(known: Floor | None) -> str:
         return "n/a (no spread)"
     if known.blocks < 2:
         return "n/a (one run)"
-    return f"{known.half_width:.1%} ({known.of if known.calibrated else 'own spread'})"
+    return f"{known.half_width:.1%} ({known.of})"

@@ -8,11 +8,12 @@ from typing import Sequence
 
 from analysis.cells.words import count, some
 from analysis.figures.canvas import Drawing
+from analysis.judgement.across import APART
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.history import History, Point, Series
 from analysis.judgement.verdicts import Verdict
 from analysis.pages.blocks import Block, Table
-from analysis.pages.compare_page import APART, interval
+from analysis.pages.compare_page import interval
 from analysis.pages.page import Page, Section
 
 # How a verdict is marked that another client had a part in.

@@ -78,6 +78,21 @@ def runs_needed_of_medians(cv: float, change: float) -> int:
     return math.ceil((reach * _spread_of_medians(cv) / math.log1p(change)) ** 2)
 
 
+def half_width_of_means(cv: float, runs: int) -> float:
+    """The reach of the interval of two sides' means of logs, each of `runs` >= 2 runs that share
+    nothing: Student's t of 2 * runs - 2 degrees of freedom, as Welch's has of sides alike."""
+    critical = float(stats.t.ppf((1 + CONFIDENCE) / 2, 2 * runs - 2))
+    return math.expm1(critical * spread_of_logs(cv) * math.sqrt(2 / runs))
+
+
+def runs_needed_of_means(cv: float, change: float) -> int:
+    """The fewest runs a side of which such means show a change above 0: the normal rule with
+    Guenther's (1981) addition for t."""
+    side = _normal((1 + CONFIDENCE) / 2)
+    share = (side + _normal(POWER)) * spread_of_logs(cv) / math.log1p(change)
+    return max(2, math.ceil(2 * share**2 + side**2 / 4))
+
+
 def _spread_of_medians(cv: float) -> float:
     """The standard deviation of the log ratio of two medians, times the root of their runs."""
     return math.sqrt(math.pi / 2) * spread_of_logs(cv) * math.sqrt(2)

@@ -13,6 +13,8 @@ from unittest.mock import patch
 from analysis import calibrate, report
 from analysis.inputs.load import Refusal
 from analysis.judgement import calibration_file
+from analysis.judgement.across import Across
+from analysis.judgement.gate import Gate
 from analysis.judgement.study import study
 from analysis.statistics import power
 from gates_fixture import HOST, around, result_of
@@ -40,6 +42,11 @@ class Detection(unittest.TestCase):
     def test_unknown_program(self):
         """a program that nobody recorded is not taken for the same"""
         self.assertIn("not known of every sample", study(a_a(programs=("a", None))).no_a_a)
+
+    def test_no_digest(self):
+        """a program_sha256 that is no text is one that nobody recorded"""
+        for digest in ({"a": 1}, ["a"], 7):
+            self.assertIn("not known", study(a_a(programs=(digest, digest))).no_a_a)
 
     def test_built(self):
         """where samples do not name their program build.json does, by variant"""
@@ -89,6 +96,28 @@ class Numbers(unittest.TestCase):
         noise = study(a_a()).calibration.overall("rps")
         sd = math.sqrt(math.pi / 2) * math.sqrt(math.log1p(noise.cv**2)) * math.sqrt(2 / 9)
         self.assertAlmostEqual(noise.half_width_of_medians(9), math.expm1(1.959964 * sd))
+
+    def test_not_paired(self):
+        """what slows whole runs cancels in blocks, so two results have the floor of their spread"""
+        phases = (0, 0.1, -0.1, 0.08, -0.09, 0.05, -0.02, 0.03, -0.06)
+        calm = [one + 0.001 * (place % 3) for place, one in enumerate(phases)]
+        rates = {"respond": (around(100.0, *phases), around(100.0, *calm))}
+        adopted = study(result_of(rates, programs=SAME)).calibration
+        sides = [study(result_of({"respond": (side, side)})) for side in rates["respond"]]
+        of = Across(*sides, Gate("interval"), adopted)
+        floor = of.gate.rows[0].rps.floor
+        self.assertEqual((of.gate.word, floor.paired, floor.blocks), ("refused", False, 9))
+        ratio = of.pairs[0].rps.ratio
+        self.assertAlmostEqual(floor.half_width / (ratio.high / ratio.ratio - 1), 1, places=1)
+        runs = floor.runs_needed(0.02)
+        self.assertLess(replace(floor, blocks=runs).half_width, 0.02)
+
+    def test_kept(self):
+        """the runs needed are worked out once for the same noise and room"""
+        noise = study(a_a()).calibration.overall("rps")
+        noise.runs_needed(0.0123)
+        with patch.object(power, "runs_needed", side_effect=AssertionError):
+            noise.runs_needed(0.0123)
 
     def test_overall(self):
         """over all places spreads are joined as roots of mean squares"""
@@ -140,10 +169,16 @@ class File(unittest.TestCase):
         self.assertEqual(set(table["overall"]["rps"]["runs_needed"]), {"0.01", "0.02", "0.05"})
 
     def test_newest(self):
-        """of those beside a result the one of this host that was measured last is adopted"""
+        """of those beside a result the one of this host that was measured last before its end is
+        adopted, by its time and not its text; the first after it where there is none"""
         found = study(a_a()).calibration
-        for name, second in (("b", 2), ("c", 1)):
-            source = found.source | {"result": name, "started_at": f"2026-01-0{second}T00:00:00Z"}
+        self.keep("z", replace(found, source={"result": "z", "started_at": "2026-01-03T00:00:00Z"}))
+        self.keep("y", replace(found, source={"result": "y", "started_at": "2026-01-02T00:00:00Z"}))
+        adopted = study(self.judged()).calibration
+        self.assertEqual(adopted.source["result"], "y")
+        self.assertEqual(calibration_file.age(self.judged(), adopted), "1.0 days after this run")
+        for name, when in (("b", "2025-12-31T23:00:00-00:30"), ("c", "2025-12-31T23:10:00Z")):
+            source = found.source | {"result": name, "started_at": when}
             self.keep(name, replace(found, source=source))
         late = found.source | {"result": "d", "started_at": "2026-02-01T00:00:00Z"}
         self.keep("d", replace(found, source=late, host=HOST | {"kernel": "6.2.0"}))

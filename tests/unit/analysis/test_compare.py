@@ -2,10 +2,12 @@
 refused, which word and which exit status follow."""
 
 import csv
+import io
 import json
 import math
 import tempfile
 import unittest
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 from scipy import stats
@@ -85,6 +87,50 @@ class Results(Folder):
         for name in ("compare.md", "compare.html", "compare.txt", "figures/ratios-rps.svg"):
             self.assertIn("not comparable", (self.out / name).read_text().replace("\n", " "), name)
 
+    def test_itself(self):
+        """a result beside itself or its copy is refused: evidence counts once"""
+        for new in (self.base, write_at(self.root / "copy", 1)):
+            status, text = self.compare(self.base, new, "--gate", "interval", "--force")
+            self.assertEqual(status, 4)
+            self.assertIn("or a copy", text)
+
+    def test_one_program(self):
+        """that both sides are one program is the first line said, then that the times differ"""
+        status, text = self.compare(self.base, write_at(self.root / "new", 2))
+        first, second = text.splitlines()[:2]
+        self.assertEqual(
+            first, "Both sides are one program: what differs is the host and the time."
+        )
+        self.assertIn("Measured at different times", second)
+        build = {"program_sha256": "d" * 64, "client": {"program_sha256": "c" * 64}}
+        edit_json(self.base / "build.json", client=build["client"])
+        write_manifest(self.base)
+        new = write_at(self.root / "other", 3)
+        edit_json(new / "build.json", **build)
+        write_manifest(new)
+        status, text = self.compare(self.base, new)
+        self.assertEqual(status, 0, text)
+        self.assertNotIn("one program", text)
+
+    def test_window(self):
+        """another warm-up or window is told on the page and in the answer"""
+        new = write_at(self.root / "new", 2)
+        plan = json.loads((new / "plan.json").read_text())
+        plan["effective"]["duration"] = "10ms"
+        write_json(new / "plan.json", plan)
+        write_manifest(new)
+        self.assertIn("Another duration: base 2s, new 10ms.", self.compare(self.base, new)[1])
+        self.assertIn("another duration", (self.out / "compare.html").read_text().lower())
+
+    def test_why(self):
+        """a gate that does not pass says on stderr which place is why"""
+        new = write_at(self.root / "new", 2, 0.8)
+        err = io.StringIO()
+        with redirect_stderr(err), redirect_stdout(io.StringIO()):
+            compare.main([str(self.base), str(new), "--gate", "point"])
+        self.assertIn("gate fail: ", err.getvalue())
+        self.assertIn("fail (requests/s and CPU)", err.getvalue())
+
     def test_not_forced(self):
         """--force stamps nothing where nothing was refused"""
         new = write_at(self.root / "new", 2)
@@ -109,6 +155,13 @@ class Results(Folder):
         self.assertIn("new: epoll@loopback.coalesce.d32: the other has no", text)
         self.assertEqual(len(self.rows(self.out)), 2)
 
+    def test_gate_passes_over_nothing(self):
+        """a place that one side alone has leaves the gate undecided, whichever side it is"""
+        less = write_at(self.root / "less", 2, cells=CELLS[:1])
+        for base, new in ((self.base, less), (less, self.base)):
+            status, text = self.compare(base, new, "--gate", "category")
+            self.assertEqual((status, "Gate (category): undecided" in text), (2, True), text)
+
     def test_nothing_matches(self):
         """two results without one cell in common are refused"""
         cells = [cell | {"connections": 1} for cell in CELLS]
@@ -119,12 +172,29 @@ class Results(Folder):
     def test_older(self):
         """a result without the files and settings of later versions compares, and what it does not
         state is named"""
-        cells = [cell | {"client_wait": "block"} for cell in CELLS]
+        cells = [cell | {"memory_order": "any"} for cell in CELLS]
         new = write_at(self.root / "new", 2, cells=cells)
         (self.base / "manifest.json").unlink()
         status, text = self.compare(self.base, new)
         self.assertEqual(status, 0, text)
-        self.assertIn("not compared: client_wait", (self.out / "compare.txt").read_text())
+        self.assertIn("not compared: memory_order", (self.out / "compare.txt").read_text())
+
+    def test_one_side_states(self):
+        """a path or a client that only one side states is refused, whichever side it is"""
+        for setting, value, words in (
+            ("tls", True, "TLS: n/a (not recorded) against yes"),
+            ("client_wait", "block", "Client wait: n/a (not recorded) against block"),
+        ):
+            bare = [{key: one[key] for key in one if key != setting} for one in CELLS]
+            sides = [
+                write_at(self.root / f"{setting}-{place}", place + 1, cells=cells)
+                for place, cells in enumerate((bare, [one | {setting: value} for one in bare]))
+            ]
+            status, text = self.compare(*sides)
+            self.assertEqual(status, 4, text)
+            self.assertIn(words, text)
+            self.assertEqual(self.compare(*reversed(sides))[0], 4)
+            self.assertEqual(self.compare(*sides, "--force")[0], 0)
 
     def test_one_invalid(self):
         """a result without a valid sample gives pages and 3"""
@@ -190,7 +260,7 @@ class Benchmarks(Folder):
         """benchmarks are matched by name, whatever their order, and each that has none is named"""
         new = {"BM_FrameCodec": self.BASE["BM_FrameCodec"], "BM_New": [1.0]}
         status, text = self.compare(*self.files(new))
-        self.assertEqual(status, 0, text)
+        self.assertEqual(status, 2, text)
         out = self.root / "base-vs-new.compare"
         rows = self.rows(out)
         self.assertEqual({(row["benchmark"], row["change"]) for row in rows}, {("BM_FrameCodec", "0")})
@@ -205,6 +275,13 @@ class Benchmarks(Folder):
         words = {(row["benchmark"], row["time"]): row["gate"] for row in rows}
         self.assertEqual(words[("BM_Other", "real")], "pass")
         self.assertEqual(words[("BM_FrameCodec", "real")], "fail")
+
+    def test_unknown(self):
+        """a benchmark of the base with a repetition that took no time is not judged, which is 2"""
+        new = self.BASE | {"BM_Other": [0.0, *self.BASE["BM_Other"][1:]]}
+        self.assertEqual(self.compare(*self.files(new))[0], 2)
+        more = self.BASE | {"BM_More": [1.0]}
+        self.assertEqual(self.compare(*self.files(more))[0], 0)
 
     def test_absolute_floor(self):
         """a change of less than half a nanosecond fails nothing, however large its share"""

@@ -82,6 +82,7 @@ class Point(unittest.TestCase):
         """a gate of kind none judges nothing, whatever the numbers"""
         outcome = one(50.0, gate={"kind": "none"}).gate
         self.assertEqual((outcome.word, outcome.rows, outcome.exit_status), ("none", [], 0))
+        self.assertEqual(outcome.why, "No gate: nothing is judged.")
 
     def test_nothing_valid(self):
         """without a valid sample the exit status is 3, whatever the gate"""
@@ -95,6 +96,55 @@ class Point(unittest.TestCase):
         outcome = study(whole).gate
         self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
         self.assertEqual(outcome.why, "No two variants ran, so there is nothing to judge.")
+
+
+class NotJudged(unittest.TestCase):
+    """Places without a pair, over which no gate passes."""
+
+    CALM = {"echo": ([100.0, 101.0], [100.0, 101.0]), "lost": ([100.0, 101.0], [50.0, 51.0])}
+
+    def judged(self, keep):
+        """The outcome of a run of which only these samples are kept, or altered."""
+        whole = result_of(self.CALM, gate={"kind": "category"})
+        kept = [one for sample in whole.samples for one in [keep(sample)] if one]
+        return study(replace(whole, samples=kept)).gate
+
+    def test_missing_cell(self):
+        """a place that only one side has is undecided, which is 2, and says which side lacks it"""
+        outcome = self.judged(lambda one: one if one.variant != "lost.new" else None)
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertEqual(outcome.why, "lost: not judged (new has no sample)")
+        self.assertIn("Not judged: 1 place (lost: new has no sample)", " ".join(outcome.lines))
+
+    def test_mixed_settings(self):
+        """so is one whose runs had different effective settings"""
+
+        def mixed(one):
+            waits = one.variant == "lost.new" and one.raw["run"] == 1
+            return replace(one, cell=one.cell | {"wait": "spin"}) if waits else one
+
+        outcome = self.judged(mixed)
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertIn("new ran with 2 sets of effective settings", outcome.why)
+
+    def test_missing_scenario(self):
+        """so is a scenario of the experiment that no side has"""
+        outcome = self.judged(lambda one: None if one.variant.startswith("lost") else one)
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertIn("scenario lost: not judged", outcome.why)
+
+    def test_planned(self):
+        """so is a cell that the plan names and no sample is of"""
+        names = [f"{scenario}.{side}" for scenario in self.CALM for side in ("base", "new")]
+        whole = result_of({"echo": self.CALM["echo"]}, gate={"kind": "category"})
+        outcome = study(replace(whole, plan={"variants": names})).gate
+        self.assertEqual((outcome.word, outcome.exit_status), ("undecided", 2))
+        self.assertIn("lost.base: not judged", outcome.why)
+
+    def test_failing(self):
+        """a place that fails decides, whatever was not judged"""
+        outcome = self.judged(lambda one: None if one.variant == "echo.new" else one)
+        self.assertEqual((outcome.word, outcome.exit_status), ("fail", 1))
 
 
 class Interval(unittest.TestCase):
@@ -187,13 +237,18 @@ class Floor(unittest.TestCase):
         self.assertRegex(
             outcome.why,
             r"^The gate is tighter than the noise floor in 1 of 2 of what it judges: requests/s of"
-            r" respond has 2\.0% of room, and noise alone makes the interval of 5 runs"
+            r" respond has 2\.0% of room \(its bound is that far from 1, as a ratio\), and noise alone makes the interval of 5 runs"
             r" reach \d+\.\d% to either side \(calibration of respond\)\. To find so small a change in 80 of 100"
             r" cases, \d+ runs of each cell are needed on this host\.$",
         )
         runs = floor.runs_needed(outcome.rows[0].rps.room)
         self.assertIn(f"cases, {runs} runs", outcome.why)
         self.assertLessEqual(floor.noise.half_width(runs), 0.0205)
+
+    def test_factor(self):
+        """a reach of more than a fifth is told as a factor, for no ratio falls by 400 %"""
+        outcome = self.judged("interval", (0, 0.9, -0.6, 0.5, -0.7, 0.2, -0.5))
+        self.assertRegex(outcome.why, r"5 runs reach a factor of \d\.\d+ either way \(")
 
     def test_calm(self):
         """on a calm host the same gate is judged"""
@@ -224,6 +279,23 @@ class Floor(unittest.TestCase):
         judged = replace(study(result_of(rates, gate={"kind": "interval"})), adopted=adopted).gate
         self.assertEqual(judged.rows[0].rps.floor.of, "all places")
         self.assertEqual(judged.word, "refused")
+
+    def test_other_window(self):
+        """the floor of an A/A run with other windows is told, and refuses nothing"""
+        adopted = self.a_a(0, 0.05, -0.05, 0.03, -0.04)
+        found = one(99.9, gate={"kind": "interval"})
+        for duration, word in (("1s", "refused"), ("30s", "pass")):
+            other = replace(adopted, settings=adopted.settings | {"duration": duration})
+            outcome = replace(found, adopted=other).gate
+            self.assertEqual(outcome.word, word)
+        self.assertEqual(outcome.rows[0].rps.floor.of, "respond, with other windows")
+
+    def test_meaning_of_cpu(self):
+        """noise of another meaning of CPU is no floor"""
+        adopted = self.a_a(0, 0.05, -0.05, 0.03, -0.04)
+        cells = [replace(cell, cpu_is="busy_us_per_request") for cell in adopted.cells]
+        found = replace(one(99.9), adopted=replace(adopted, cells=cells)).gate.rows[0]
+        self.assertEqual((found.rps.floor.calibrated, found.cpu.floor.calibrated), (True, False))
 
     def test_no_room(self):
         """a gate without any room cannot be met by runs, which is said"""

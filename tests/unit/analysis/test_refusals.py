@@ -9,6 +9,8 @@ from analysis.cells.aggregate import aggregate
 from analysis.cells.pairing import pairs
 from analysis.inputs.load import load_result
 from analysis.judgement import refusals
+from analysis.judgement.gate import Gate
+from analysis.judgement.study import Study
 from result_fixture import all_cells, write_result, write_variants
 
 SHA = {"program_sha256": "c" * 64}
@@ -158,6 +160,24 @@ class Within(unittest.TestCase):
         other = replace(result, build=result.build | {"variants": variants})
         (found,) = refusals.between(result, other)
         self.assertEqual(found.what, "variant new's build type")
+
+    def test_gate(self):
+        """a stated gate over TLS beside plain is refused, even if the variant sets it so, and the
+        page says why; a client's setting that a variant sets is what is compared"""
+        for setting, word, status in (("tls", "refused", 4), ("client_wait", "fail", 1)):
+            variants = {"base": {}, "new": {"set": {setting: True}}}
+
+            def change(result, client, setting=setting):
+                if result["cell"]["variant"] == "new":
+                    result["cell"].update({setting: True})
+
+            result = loaded(write_variants, change, variants=variants)
+            of = Study(result, aggregate(result), Gate("point"))
+            self.assertEqual((of.gate.word, of.gate.exit_status), (word, status))
+            told = [one.detail for one in of.caveats if one.what == "not comparable"]
+            self.assertEqual(any("TLS: no against yes" in one for one in told), word == "refused")
+        unsaid = loaded(write_variants, change)
+        self.assertEqual(Study(unsaid, aggregate(unsaid), Gate("point")).gate.word, "refused")
 
     def test_cells_without_a_valid_sample(self):
         """What has no valid sample may not know its settings, and is not judged by them"""

@@ -1,6 +1,7 @@
 """A repetition of a run says of its claims what the run said, or not, or cannot say."""
 
 import io
+import json
 import re
 import tempfile
 import unittest
@@ -90,7 +91,7 @@ class Reproduce(unittest.TestCase):
         self.assertEqual((status, self.row(out, "worth-it")[5]), (2, "undecided"))
         self.assertIn("now undecided", out)
         vague = self.write("vague", 5, [CLAIM], spread=0.6)
-        status, out, _ = self.run_on(vague, self.write("new", 5))
+        status, out, _ = self.run_on(vague, self.write("new", 5.01))
         self.assertEqual(status, 2)
         self.assertIn("the earlier result did not decide it", out)
 
@@ -104,7 +105,7 @@ class Reproduce(unittest.TestCase):
     def test_claims_are_those_of_the_earlier_one(self):
         """What the later experiment claims instead is not asked"""
         other = CLAIM | {"name": "other"}
-        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5, [other])
+        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5.01, [other])
         self.assertNotIn("other", self.run_on(old, new)[1].replace("another", ""))
 
     def test_verdicts_for_claims(self):
@@ -121,13 +122,13 @@ class Reproduce(unittest.TestCase):
 
     def test_nothing_to_reproduce(self):
         """Verdicts that were inconclusive claim nothing: status 2"""
-        status, out, _ = self.run_on(self.write("old", 1, spread=0.2), self.write("new", 5))
+        status, out, _ = self.run_on(self.write("old", 1, spread=0.2), self.write("new", 5.01))
         self.assertEqual(status, 2)
         self.assertIn("nothing to reproduce", out)
 
     def test_elsewhere(self):
         """Another host is not refused but said: there a reproduction says the more"""
-        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5)
+        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5.01)
         edit_json(new / "host.json", kernel="6.12.3")
         write_manifest(new)
         status, out, _ = self.run_on(old, new)
@@ -137,7 +138,7 @@ class Reproduce(unittest.TestCase):
     def test_not_a_repetition(self):
         """Another experiment, or the run itself, is no repetition: refused"""
         old = self.write("old", 5, [CLAIM])
-        status, _, err = self.run_on(old, self.write("other", 5, connections=1))
+        status, _, err = self.run_on(old, self.write("other", 5.01, connections=1))
         self.assertEqual(status, 4)
         self.assertIn("`fixed` is connections 1, there connections 64", err)
         edit_json(old / "plan.json", run_id="7d461a98")
@@ -146,10 +147,29 @@ class Reproduce(unittest.TestCase):
         self.assertEqual(status, 4)
         self.assertIn("itself", err)
 
+    def test_copy(self):
+        """a copy under another name is no repetition, though no run has an id"""
+        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5)
+        status, _, err = self.run_on(old, new)
+        self.assertEqual(status, 4)
+        self.assertIn("or a copy", err)
+
+    def test_other_scenarios(self):
+        """scenarios that one side alone has are another experiment"""
+        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5.01)
+        for path, names in ((old, ("one", "two")), (new, ("one",))):
+            plan = json.loads((path / "plan.json").read_text())
+            plan["effective"]["scenarios"] = {name: {} for name in names}
+            (path / "plan.json").write_text(json.dumps(plan))
+            write_manifest(path)
+        status, _, err = self.run_on(old, new)
+        self.assertEqual(status, 4)
+        self.assertIn("`scenarios` is one, there one, two", err)
+
     def test_refusals(self):
         """A missing directory, a malformed claim and wrong usage are refused: status 4"""
         old = self.write("old", 5, [CLAIM | {"kind": "maybe"}])
-        new = self.write("new", 5)
+        new = self.write("new", 5.01)
         for paths, words in (
             ((self.folder / "none", new), "is not a directory"),
             ((old, new), "experiment.json: claim 1 (`worth-it`): `kind`"),
@@ -166,7 +186,7 @@ class Reproduce(unittest.TestCase):
         def invalidate(line):
             return line.replace('"valid": true', '"valid": false')
 
-        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5)
+        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5.01)
         for file in [new / "results.jsonl", *new.glob("samples/*/result.json")]:
             file.write_text(invalidate(file.read_text()))
         write_manifest(new)
@@ -176,7 +196,7 @@ class Reproduce(unittest.TestCase):
 
     def test_writes_nothing(self):
         """Both directories stay as they were"""
-        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5)
+        old, new = self.write("old", 5, [CLAIM]), self.write("new", 5.01)
         before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
         self.run_on(old, new)
         after = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}

@@ -1,15 +1,16 @@
 """Many results in the order of time: what is compared with what, and where a line is drawn."""
 
 import csv
+import re
 import tempfile
 import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from analysis import trend
+from analysis import report, trend
 from analysis.figures import history as figures
 from compare_fixture import said, undrawn, write_at
-from result_fixture import edit_json
+from result_fixture import edit_json, write_json, write_manifest
 
 
 class Trend(unittest.TestCase):
@@ -115,6 +116,33 @@ class Trend(unittest.TestCase):
             SimpleNamespace(breaks={2: "kernel", 5: "host"}), SimpleNamespace(points=points)
         )
         self.assertEqual([[one.result for one in part] for part in found], [[0, 1], [3, 4], [5]])
+
+    def test_copies(self):
+        """a copy counts once, and is named; so are pages of a comparison, which lie beside"""
+        for name in ("r1", "r2"):
+            write_at(self.root / name, 1, runs=1)
+        pages = self.root / "r1-vs-r2.compare"
+        pages.mkdir()
+        write_json(pages / "manifest.json", {"schema": "weir.compare/1", "files": []})
+        status, text = self.trend(*sorted(self.root.glob("r*")))
+        self.assertEqual(status, 0, text)
+        self.assertEqual(self.column("result"), ["r1"])
+        self.assertIn("r2: is the run of", text)
+        self.assertIn("is a comparison, not a result", text)
+        self.assertIn("is a comparison, not a result", self.trend(pages)[1])
+        status, text = said(report.main, pages)
+        self.assertEqual(status, 4)
+        self.assertIn("is a comparison, not a result", text)
+
+    def test_zones(self):
+        """times are sorted as times, whatever their zone"""
+        late, early = (write_at(self.root / f"r{day}", day, runs=1) for day in (1, 2))
+        early_text = "2026-01-01T05:00:00+09:00"
+        for file in (early / "results.jsonl", *early.glob("samples/*/result.json")):
+            file.write_text(re.sub(r"2026-01-02T00:00:\d\dZ", early_text, file.read_text()))
+        write_manifest(early)
+        self.assertEqual(self.trend(late, early)[0], 0)
+        self.assertEqual(self.column("result"), ["r2", "r1"])
 
     def test_figures(self):
         """each place has a figure that says n"""
