@@ -14,6 +14,7 @@ from analysis.cells.labels import short
 from analysis.cells.words import describe
 from analysis.figures.style import LINES, MARKERS, PALETTE, PAPER
 from analysis.inputs.load import Result
+from analysis.inputs.shapes import is_number
 
 COLOURED = ("stack", "variant", "scenario")
 
@@ -95,10 +96,7 @@ def panel_factor(found: Aggregate) -> str | None:
 
 def is_numeric(levels: list[Any]) -> bool:
     """Whether a factor varies, and in numbers above 0."""
-    return len(levels) > 1 and all(
-        isinstance(level, (int, float)) and not isinstance(level, bool) and level > 0
-        for level in levels
-    )
+    return len(levels) > 1 and all(is_number(level) and level > 0 for level in levels)
 
 
 def note(result: Result, cells: list[Cell]) -> str:

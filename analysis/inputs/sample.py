@@ -55,7 +55,7 @@ class Sample:
         table = self.raw if group is None else self.raw.get(group)
         table = table if isinstance(table, dict) else {}
         number = table.get(name)
-        if isinstance(number, (int, float)) and not isinstance(number, bool):
+        if shapes.is_number(number):
             return float(number), None
         return None, str(table.get(f"{name}_reason") or "not recorded")
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from analysis import calibrate, report
-from analysis.inputs.load import Refusal
+from analysis.inputs.documents import Refusal
 from analysis.judgement import calibration_file
 from analysis.judgement.across import Across
 from analysis.judgement.gate import Gate

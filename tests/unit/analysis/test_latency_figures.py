@@ -9,7 +9,8 @@ import matplotlib
 
 from analysis.figures import heat, latency, residuals, timelines
 from analysis.figures.style import STYLE
-from analysis.inputs.load import Refusal, load_result
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import load_result
 from analysis.judgement.study import study
 from analysis.pages import spectrum
 from tests.support.result_fixture import all_cells, cell_of, write_manifest, write_result
