@@ -165,6 +165,15 @@ def window_of(settings: dict[str, Any]) -> dict[str, Any]:
     return {name: settings.get(name) for name in WINDOW}
 
 
+def other_window(calibration: Calibration | None, window: dict[str, Any] | None) -> list[str]:
+    """A sentence where a calibration is of another window than what is judged; else none."""
+    if calibration is None or window in (None, window_of(calibration.settings)):
+        return []
+    own = window_of(calibration.settings)
+    told = ", ".join(f"{name} {value or 'n/a (not stated)'}" for name, value in own.items())
+    return [f"The calibration is of another window ({told}): its noise is told, and refuses nothing."]
+
+
 def floor(
     pair: Pair,
     measure: str,

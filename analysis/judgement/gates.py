@@ -141,6 +141,7 @@ def judge(given: Given, gate: Gate | None) -> GateOutcome:
     told = untold if word == REFUSED or not rows else []
     why = " ".join(told) or _where(rows, given.unpaired)
     lines = [gate.says, *_how(gate), *untold, *_unjudged(given.unpaired)]
+    lines += calibration.other_window(given.calibration, given.window)
     return GateOutcome(
         gate, word, rows, _status(given, gate, word), lines, why, given.unpaired
     )

@@ -34,6 +34,12 @@ BUILD = (
     ("sanitizers", "sanitizers"),
     ("assertions", "assertions"),
 )
+# Meson's options that decide each of them: a variant whose own `options` name one means it.
+OPTIONS = {
+    "build_type": ("buildtype",),
+    "sanitizers": ("b_sanitize",),
+    "assertions": ("b_ndebug", "buildtype"),
+}
 _SAME_BUILD = "build both in one way; `weir run` builds variants with the same options"
 # Settings of a cell that decide the path of a request, and whose they are.
 PATH = (
@@ -96,8 +102,9 @@ def of_pairs(result: Result, pairs: Sequence[Pair]) -> list[str]:
 
 def _meant(variant: dict[str, Any]) -> set[str]:
     """What a variant sets on purpose, of a cell or of its build."""
-    settings = variant.get("set")
-    return {*variant, *(settings if isinstance(settings, dict) else {})}
+    settings, options = variant.get("set"), str(variant.get("options") or "")
+    built = {fact for fact, named in OPTIONS.items() if any(one in options for one in named)}
+    return built | set(settings if isinstance(settings, dict) else {})
 
 
 def within(

@@ -289,6 +289,7 @@ class Floor(unittest.TestCase):
             outcome = replace(found, adopted=other).gate
             self.assertEqual(outcome.word, word)
         self.assertEqual(outcome.rows[0].rps.floor.of, "respond, with other windows")
+        self.assertIn("another window (warmup 0.5s, duration 30s)", " ".join(outcome.lines))
 
     def test_meaning_of_cpu(self):
         """noise of another meaning of CPU is no floor"""

@@ -161,6 +161,16 @@ class Within(unittest.TestCase):
         (found,) = refusals.between(result, other)
         self.assertEqual(found.what, "variant new's build type")
 
+    def test_meant_builds(self):
+        """a build that the variant's own options ask for is what is compared"""
+        for options, refused in (("-Dbuildtype=debug", False), ("-During=disabled", True)):
+            result = loaded(write_variants, variants={"base": {}, "new": {"options": options}})
+            build = result.build["variants"]["new"] | {"build_type": "debug", "assertions": True}
+            variants = result.build["variants"] | {"new": build}
+            other = replace(result, build=result.build | {"variants": variants})
+            found = refusals.of_pairs(other, pairs(aggregate(other)))
+            self.assertEqual(bool(found), refused, found)
+
     def test_gate(self):
         """a stated gate over TLS beside plain is refused, even if the variant sets it so, and the
         page says why; a client's setting that a variant sets is what is compared"""
