@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from analysis.command import EXIT_INVALID, Parser, carry_out
-from analysis.inputs.load import Refusal, load_result
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import load_result
 from analysis.judgement.calibration import MEASURES
 from analysis.judgement.study import Study, study
 from analysis.pages import floor, verdicts

@@ -121,7 +121,12 @@ def _check(reasons: list[str], asked: argparse.Namespace) -> None:
 
 def _pages(page: Page) -> dict[str, bytes]:
     """The page in each of its forms, and its figures."""
-    drawings = [drawing for section in page.sections for drawing in section.drawings]
+    drawn = {
+        path: content
+        for section in page.sections
+        for drawing in section.drawings
+        for path, content in drawing.files().items()
+    }
     text = [page.title, "", *([f"!! {page.stamp}"] if page.stamp else [])]
     text += [f"! {caveat.what}: {caveat.detail}" for caveat in page.banner] + ["", *page.answer, ""]
     for section in page.shown:
@@ -130,11 +135,7 @@ def _pages(page: Page) -> dict[str, bytes]:
         "compare.md": render.markdown(page),
         "compare.html": render.html(page),
         "compare.txt": ("\n".join(text) + "\n").encode(),
-        **{
-            f"figures/{drawing.name}.{kind}": getattr(drawing, kind)
-            for drawing in drawings
-            for kind in ("svg", "pdf", "png")
-        },
+        **drawn,
     }
 
 

@@ -47,9 +47,7 @@ def outputs(of: Study, wide: bool = False) -> dict[str, bytes]:
     if of.calibration is not None:
         made[calibration_file.NAME] = calibration_file.as_bytes(of.calibration)
     for drawing in drawings:
-        folder = "figures" if drawing.width == "single" else "figures/wide"
-        for kind in ("svg", "pdf", "png"):
-            made[f"{folder}/{drawing.name}.{kind}"] = getattr(drawing, kind)
+        made |= drawing.files("figures" if drawing.width == "single" else "figures/wide")
     page = sections.page(of, [drawing for drawing in drawings if drawing.width == "single"])
     made["report.md"] = render.markdown(page)
     made["report.html"] = render.html(page)

@@ -49,8 +49,7 @@ def _trend(asked: argparse.Namespace) -> int:
         "trend.csv": trend_page.csv_bytes(of),
     }
     for drawing in drawings:
-        for kind in ("svg", "pdf", "png"):
-            made[f"figures/{drawing.name}.{kind}"] = getattr(drawing, kind)
+        made |= drawing.files()
     directory = asked.output or of.studies[-1].result.path.resolve().parent / "trend"
     folder.write(directory, SCHEMA, made)
     print("\n".join([*(f"skipped: {one}" for one in skipped), *page.answer]))

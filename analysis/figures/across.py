@@ -12,7 +12,6 @@ from analysis.judgement.judged import CPU, RPS, Judged
 
 # More rows than this are a table's work.
 ROWS_MAX = 60
-ROW_INCHES, EDGE_INCHES = 0.17, 0.6
 
 
 def draw_all(of: Across, stamp: str) -> list[Drawing]:
@@ -31,8 +30,7 @@ def _draw(of: Across, stamp: str, width: Width) -> Iterator[Drawing]:
 def _forest(name: str, measure: str, rows: list[Judged], stamp: str, width: Width) -> Drawing:
     shown = rows[:ROWS_MAX]
     title = f"{measure}, new against base" + (f". {stamp}" if stamp else "")
-    height = EDGE_INCHES + ROW_INCHES * len(shown)
-    canvas = new_canvas(title, f"{measure} as a multiple of the base's", "", width, height)
+    canvas = new_canvas(title, f"{measure} as a multiple of the base's", "", width)
     for place, row in enumerate(reversed(shown)):
         ratio = row.ratio
         if ratio.low is not None and ratio.high is not None:
@@ -51,7 +49,8 @@ def _forest(name: str, measure: str, rows: list[Judged], stamp: str, width: Widt
     each = " or ".join(f"{base} + {new}" for base, new in sizes)
     caption = (
         f"{measure}, new against base. Dot: ratio of geometric means over boots; bar: its 95 %"
-        " interval (Welch). A bar that crosses 1 shows no difference."
+        " interval (Welch). A bar that crosses 1 does not tell which is greater; one that does not"
+        " may be inconclusive once p is corrected."
     )
     if len(rows) > len(shown):
         caption += f" The first {len(shown)} of {len(rows)} places."

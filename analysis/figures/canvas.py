@@ -7,6 +7,7 @@ data. The same drawing gives the same bytes.
 from __future__ import annotations
 
 import io
+import re
 import textwrap
 from dataclasses import dataclass, field
 from typing import Any, Sequence
@@ -33,14 +34,18 @@ DOTS_MAX = 2000
 POINTS_MAX = 1500
 EDGE_INCHES, GAP_INCHES = 0.04, 0.03
 LEGEND_COLUMNS = 6
+# Letters of a name, which an ending and a number are added to.
+NAME_MAX = 80
 
 Point = tuple[float, float, str]
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as three files and in words. `points`: (x, y, text shown on hover), as shares of the
-    picture's width from the left and of its height from the top."""
+    """A figure as three files and in words. `name`: of a-z, 0-9 and hyphens alone, for it names
+    files and ids within a page, and holds levels of factors, which are any text. `points`: (x, y,
+    text shown on hover), as shares of the picture's width from the left and of its height from the
+    top."""
 
     name: str
     width: Width
@@ -49,6 +54,11 @@ class Drawing:
     pdf: bytes
     png: bytes
     points: list[Point]
+
+    def files(self, folder: str = "figures") -> dict[str, bytes]:
+        """Path to content of its files in a folder."""
+        contents = {"svg": self.svg, "pdf": self.pdf, "png": self.png}
+        return {f"{folder}/{self.name}.{kind}": content for kind, content in contents.items()}
 
 
 @dataclass
@@ -108,7 +118,12 @@ def finish(canvas: Canvas, name: str, caption: str, note: str) -> Drawing:
     points = _points(canvas)
     caption += _thinned(len(points), len(canvas.spots)) if crowded else ""
     made = (file.getvalue() for file in files.values())
-    return Drawing(name, canvas.width, caption, *made, points)
+    return Drawing(safe_name(name), canvas.width, caption, *made, points)
+
+
+def safe_name(words: str) -> str:
+    """In small letters, with a hyphen for whatever else is no digit, and cut at NAME_MAX."""
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")[:NAME_MAX].strip("-")
 
 
 def _thinned(points: int, dots: int) -> str:

@@ -7,12 +7,13 @@ one that polls: turns that moved something and turns that did not, whose sum is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Iterator
 
 import numpy as np
+from matplotlib.patches import Rectangle
 
-from analysis.cells.aggregate import Cell
+from analysis.cells.aggregate import Aggregate, Cell
 from analysis.cells.labels import short
 from analysis.cells.pairing import KERNEL_STACKS
 from analysis.figures.axes import row_names
@@ -23,6 +24,8 @@ from analysis.inputs.load import Sample
 from analysis.judgement.study import Study
 
 ROWS_MAX = 60
+OF_KERNEL = "server CPU per request (µs): user, system, softirq"
+OF_POLLING = "server CPU per request (µs): turns of polling"
 # What CPU time goes to, with its colour and its hatching, which tells them apart in grey.
 PARTS = {
     "user": (PALETTE[0], ""),
@@ -43,6 +46,9 @@ class Split:
     @property
     def total(self) -> float:
         return sum(self.parts.values())
+
+
+Row = tuple[Cell, list[Split]]
 
 
 def split(sample: Sample) -> Split | None:
@@ -80,58 +86,99 @@ def _of_polling(sample: Sample) -> dict[str, float] | None:
 
 
 def draw(study: Study, width: Width) -> Iterator[Drawing]:
-    """One row a cell: bars of means over samples, which add up, and each sample's sum a dot."""
-    found = study.found
-    rows = [(cell, [one for one in map(split, cell.valid) if one]) for cell in found.cells]
+    """A panel for each meaning of CPU, in which a row is a cell: its bar the sample in the middle,
+    part by part, and each sample's sum a dot."""
+    rows = [(cell, [one for one in map(split, cell.valid) if one]) for cell in study.found.cells]
     unknown = sum(bool(cell.valid) and not splits for cell, splits in rows)
     rows = [(cell, splits) for cell, splits in rows if splits][::-1]
     if not 0 < len(rows) <= ROWS_MAX:
         return
-    canvas = new_canvas("CPU time per request", "server CPU per request (µs)", "", width)
+    meanings = {
+        OF_KERNEL: [row for row in rows if _sleeps(row[1][0].sample)],
+        OF_POLLING: [row for row in rows if not _sleeps(row[1][0].sample)],
+    }
+    meanings = {label: own for label, own in meanings.items() if own}
+    canvas = new_canvas("CPU time per request", "", "", width)
+    panels = _panels(canvas, [len(own) for own in meanings.values()])
+    for panel, (label, own) in zip(panels, meanings.items()):
+        _panel(panel, label, own, study.found)
+    _legend(canvas, rows)
+    canvas.height_inches = sum(panel.height_inches for panel in panels)
+    yield finish(canvas, "cpu-per-request", _caption(unknown), note(study.result, _cells(rows)))
+
+
+def _cells(rows: list[Row]) -> list[Cell]:
+    return [cell for cell, _ in rows]
+
+
+def _caption(unknown: int) -> str:
+    caption = (
+        "Bars and numbers: the median over samples, as the tables have it, by the parts of the"
+        " sample in the middle, or half way between the two there; dots: each sample's sum."
+        " Sleeping kernel stacks: user, system and softirq time (OS CPU), system time without"
+        " softirq time that the kernel charged to it, too. Polling stacks: turns that moved"
+        " something and turns that did not (cores held x wall). These are different meanings of"
+        " CPU, each in a panel and on an axis of its own: compare parts, not sums, across them."
+    )
+    return caption + (f" Not known in {unknown} cells." if unknown else "")
+
+
+def _panels(canvas: Canvas, rows: list[int]) -> list[Canvas]:
+    """One above the other, as high as their rows need; the first is the canvas' own."""
+    canvas.axes.remove()
+    ratios = {"height_ratios": [2 + count for count in rows]}
+    grid = canvas.figure.subplots(len(rows), 1, squeeze=False, gridspec_kw=ratios)
+    canvas.axes = grid[0][0]
+    return [replace(canvas, axes=axes) for axes in grid[:, 0]]
+
+
+def _panel(canvas: Canvas, label: str, rows: list[Row], found: Aggregate) -> None:
     _bars(canvas, rows)
     for y, (cell, splits) in enumerate(rows):
         _dots(canvas, y, cell, splits)
-    names = [
-        " ".join(short(name, cell.settings[name], levels) for name, levels in found.factors.items())
-        for cell, _ in rows
-    ]
-    row_names(canvas, [name or "all" for name in names])
+    row_names(canvas, [_name(cell, found) for cell, _ in rows])
     most = max(one.total for _, splits in rows for one in splits)
-    canvas.axes.set_xlim(0, 1.2 * most)
-    caption = (
-        "Bars and numbers: means over samples; dots: each sample's sum. Sleeping kernel stacks:"
-        " user, system and softirq time (OS CPU); polling stacks: turns that moved"
-        " something and turns that did not (cores held x wall). The two sums are different meanings"
-        " of CPU: compare parts, not sums, across them. System time is without softirq time that the kernel charged to it, too."
-    )
-    caption += f" Not known in {unknown} cells." if unknown else ""
-    yield finish(canvas, "cpu-per-request", caption, note(study.result, [cell for cell, _ in rows]))
+    canvas.axes.set_xlim(0, 1.2 * most or 1.0)
+    canvas.axes.set_xlabel(label, loc="right")
 
 
-def _bars(canvas: Canvas, rows: list[tuple[Cell, list[Split]]]) -> None:
+def _name(cell: Cell, found: Aggregate) -> str:
+    levels = found.factors.items()
+    return " ".join(short(name, cell.settings[name], all_of) for name, all_of in levels) or "all"
+
+
+def _legend(canvas: Canvas, rows: list[Row]) -> None:
+    """Of the parts that any panel has, in the first."""
+    for part, look in PARTS.items():
+        if any(one.parts.get(part) for _, splits in rows for one in splits):
+            canvas.axes.add_patch(Rectangle((0, 0), 0, 0, label=part, **_look(look)))
+
+
+def _look(look: tuple[str, str]) -> dict[str, Any]:
+    color, hatch = look
+    return {"facecolor": color, "hatch": hatch, "edgecolor": PAPER, "linewidth": 0.4}
+
+
+def middle(splits: list[Split]) -> dict[str, float]:
+    """Parts in µs whose sum is the median of the samples' sums: those of the sample in the middle,
+    or half way between the two there."""
+    ordered = sorted(splits, key=lambda one: one.total)
+    low, high = ordered[(len(ordered) - 1) // 2].parts, ordered[len(ordered) // 2].parts
+    return {part: (low[part] + high[part]) / 2 for part in low}
+
+
+def _bars(canvas: Canvas, rows: list[Row]) -> None:
     lefts = np.zeros(len(rows))
-    for part, (color, hatch) in PARTS.items():
-        widths = np.array(
-            [np.mean([one.parts.get(part, 0.0) for one in splits]) for _, splits in rows]
-        )
-        if not widths.any():
-            continue
-        canvas.axes.barh(
-            range(len(rows)),
-            widths,
-            height=0.62,
-            left=lefts,
-            label=part,
-            color=color,
-            hatch=hatch,
-            edgecolor=PAPER,
-            linewidth=0.4,
-        )
+    parts = [middle(splits) for _, splits in rows]
+    for part, look in PARTS.items():
+        widths = np.array([one.get(part, 0.0) for one in parts])
+        if widths.any():
+            canvas.axes.barh(range(len(rows)), widths, height=0.62, left=lefts, **_look(look))
         lefts += widths
 
 
 def _dots(canvas: Canvas, y: int, cell: Cell, splits: list[Split]) -> None:
-    """The samples' sums, on top of the bar, one above the other, and their mean in digits."""
+    """The samples' sums, on top of the bar, one above the other, and their median in digits."""
     tips = [
         f"{cell.variant}\n{one.sample.sample_id}: {one.total:,.3f} µs\n"
         + ", ".join(f"{part} {value:,.3f}" for part, value in one.parts.items())
@@ -142,7 +189,7 @@ def _dots(canvas: Canvas, y: int, cell: Cell, splits: list[Split]) -> None:
     totals = [one.total for one in splits]
     canvas.dots(totals, ys, tips, **(look | {"markeredgewidth": 0.6}))
     canvas.axes.annotate(
-        f"{np.mean(totals):.3g}",
+        f"{np.median(totals):.3g}",
         (max(totals), y),
         xytext=(4, 0),
         textcoords="offset points",

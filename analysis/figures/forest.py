@@ -64,7 +64,8 @@ def _caption(base: str, factor: str, family: str, ends: list[float]) -> str:
         f"{capital(factor)} against {base}. Large: ratio of geometric means; bar: its 95 %"
         " interval; small: the ratio of each run, or of each sample to the base's mean where the"
         f" sides share fewer than {BLOCKS_MIN} runs. Verdicts after Holm's correction for {family}."
-        " A bar that crosses 1 does not tell which is greater."
+        " A bar that crosses 1 does not tell which is greater; one that does not may be"
+        " inconclusive once p is corrected."
     )
     if any(clipped(end) != end for end in ends):
         caption += f" An arrow goes on beyond {RATIO_END:,.0f} x or 1/{RATIO_END:,.0f} x."

@@ -1,4 +1,4 @@
-"""Latency over time: how the requests of each half second spread over service times."""
+"""Latency over time: how the requests of each interval spread over service times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from analysis.figures.series import label_of
 from analysis.figures.style import INK, PAPER, Width
 from analysis.inputs import metrics
 from analysis.inputs.load import Sample
-from analysis.inputs.metrics import MEASURE, Interval
+from analysis.inputs.metrics import Interval
 from analysis.judgement.study import Study
 
 # Cells that have a panel, and boots side by side in one.
@@ -36,7 +36,13 @@ class Course:
     """The measured intervals of one boot."""
 
     sample: Sample
+    begin_s: float
     intervals: list[Interval]
+
+    @property
+    def times(self) -> np.ndarray:
+        """Bounds of the intervals in s since the first began."""
+        return np.array([0.0, *(one.t_s - self.begin_s for one in self.intervals)])
 
 
 def draw(study: Study, width: Width) -> Iterator[Drawing]:
@@ -58,7 +64,7 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
         one.set_xlabel("s, one boot after another")
     share = FuncFormatter(lambda value, _: f"{100 * value:g} %")
     bar = canvas.figure.colorbar(mesh, ax=axes, aspect=40, pad=0.02, format=share)
-    bar.set_label("share of the half second's requests")
+    bar.set_label("share of the interval's requests")
     bar.minorticks_off()
     bar.outline.set_visible(False)
     yield finish(canvas, "latency-over-time", _caption(len(known), courses), _note(courses))
@@ -71,15 +77,14 @@ def _tail(cell: Cell) -> float:
 
 
 def _courses(study: Study, cell: Cell) -> list[Course]:
-    """The first boots of a cell; none if one of them lacks the distribution of an interval."""
+    """The first boots of a cell; none if one of them lacks the distribution of an interval, or
+    has fewer than two."""
     found = []
     for sample in cell.valid[:BOOTS_MAX]:
-        measured = [
-            one for one in metrics.read(study.result.path, sample) if one.phase == MEASURE
-        ]
-        if not measured or any(one.service is None for one in measured):
+        begin_s, measured = metrics.window(metrics.read(study.result.path, sample))
+        if len(measured) < metrics.INTERVALS_MIN or any(one.service is None for one in measured):
             return []
-        found.append(Course(sample, measured))
+        found.append(Course(sample, begin_s, measured))
     return found
 
 
@@ -102,7 +107,7 @@ def _panel(canvas: Canvas, axes: Axes, edges: np.ndarray, courses: list[Course])
     begin, mesh = 0.0, None
     xs, ys, tips = [], [], []
     for course in courses:
-        times = _times(course.intervals)
+        times = course.times
         shares = np.array([_shares(one, edges) for one in course.intervals]).T
         mesh = axes.pcolormesh(
             begin + times,
@@ -125,14 +130,6 @@ def _panel(canvas: Canvas, axes: Axes, edges: np.ndarray, courses: list[Course])
     return mesh
 
 
-def _times(intervals: list[Interval]) -> np.ndarray:
-    """Bounds of the intervals in seconds since the first began, which its file does not say: it is
-    taken to be as long as the next."""
-    ends = np.array([one.t_s for one in intervals])
-    first = ends[1] - ends[0] if len(ends) > 1 else min(ends[0], 0.5)
-    return np.concatenate([[0.0], ends - ends[0] + first])
-
-
 def _shares(interval: Interval, edges: np.ndarray) -> np.ndarray:
     """Of the interval's requests in each bucket."""
     shares = np.zeros(len(edges) - 1)
@@ -153,8 +150,9 @@ def _log_time(axes: Axes) -> None:
 
 def _caption(cells: int, courses: list[tuple[Cell, list[Course]]]) -> str:
     text = (
-        "Each column is half a second of a boot's measured window; boots stand side by side, with a"
-        " gap between them. Colour: share of the column's requests; dots: their p99."
+        f"Each column is an interval of a boot's measured window, {_lengths(courses)} s long; boots"
+        " stand side by side, with a gap between them. Colour: share of the column's requests;"
+        " dots: their p99."
     )
     if cells > len(courses):
         text += (
@@ -164,6 +162,12 @@ def _caption(cells: int, courses: list[tuple[Cell, list[Course]]]) -> str:
     if any(len(cell.valid) > len(course) for cell, course in courses):
         text += f" The first {BOOTS_MAX} boots of each."
     return text
+
+
+def _lengths(courses: list[tuple[Cell, list[Course]]]) -> str:
+    """From the shortest to the longest, e.g. "0.5" or "0.3 to 0.5"."""
+    lengths = np.concatenate([np.diff(one.times) for _, boots in courses for one in boots])
+    return " to ".join(dict.fromkeys(f"{end:.1f}" for end in (lengths.min(), lengths.max())))
 
 
 def _note(courses: list[tuple[Cell, list[Course]]]) -> str:

@@ -8,7 +8,7 @@ from analysis.cells.words import count
 from analysis.figures.axes import tick
 from analysis.figures.canvas import Drawing, finish, new_canvas
 from analysis.figures.style import INK, PALETTE, styled
-from analysis.judgement.history import History, Series
+from analysis.judgement.history import History, Point, Series
 
 # More figures than these are not drawn; the table has every place.
 FIGURES_MAX = 24
@@ -44,8 +44,10 @@ def _figure(of: History, series: Series, name: str) -> Drawing:
             marker="o",
             alpha=0.6,
         )
-    medians = [point.cell.known("rps_median") for point in series.points]
-    canvas.axes.plot([point.result + 1 for point in series.points], medians, color=PALETTE[1])
+    for stretch in _stretches(of, series):
+        xs = [point.result + 1 for point in stretch]
+        ys = [point.cell.known("rps_median") for point in stretch]
+        canvas.axes.plot(xs, ys, color=PALETTE[1], marker="_")
     for at in of.breaks:
         canvas.axes.axvline(at + 0.5, color=INK, linewidth=0.8, linestyle=":")
     for at in sorted(set(of.other_clients) - set(of.breaks)):
@@ -54,11 +56,20 @@ def _figure(of: History, series: Series, name: str) -> Drawing:
     canvas.axes.xaxis.get_major_locator().set_params(integer=True)
     canvas.axes.set_ylim(bottom=0)
     canvas.axes.yaxis.set_major_formatter(lambda value, _: tick(value))
-    caption = f"{series.place}. Dots: samples; line: medians."
+    caption = f"{series.place}. Dots: samples; line: medians of results that compare."
     if of.breaks:
         caption += " Dotted lines: host or build changed; not comparable across."
     if set(of.other_clients) - set(of.breaks):
         caption += " Dashed lines: the client changed; ratios are of both."
     sizes = sorted({len(point.cell.valid) for point in series.points})
     each = " to ".join(map(str, dict.fromkeys((sizes[0], sizes[-1]))))
-    return finish(canvas, name, caption, f"n = {each} samples of {count(len(medians), 'result')}")
+    results = count(len(series.points), "result")
+    return finish(canvas, name, caption, f"n = {each} samples of {results}")
+
+
+def _stretches(of: History, series: Series) -> list[list[Point]]:
+    """The points between which nothing changed that results do not compare across."""
+    found: dict[int, list[Point]] = {}
+    for point in series.points:
+        found.setdefault(sum(at <= point.result for at in of.breaks), []).append(point)
+    return list(found.values())

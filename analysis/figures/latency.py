@@ -21,8 +21,8 @@ from analysis.figures.series import (
     label_of,
     name_of,
     note,
+    panel_factor,
     series_of,
-    x_factor,
 )
 from analysis.figures.style import INK, PALETTE, Width
 from analysis.judgement.study import Study
@@ -39,7 +39,7 @@ BAND_ALPHA = 0.18
 def draw(study: Study, width: Width) -> Iterator[Drawing]:
     """A spectrum for each level of the factor that changes latency most plainly, at most
     LEVELS_MAX; the distribution at the last of these; response beside service time."""
-    factor = _panel_factor(study)
+    factor = panel_factor(study.found)
     levels = study.found.factors[factor] if factor else [None]
     measured = [level for level in levels if _at(study, factor, level)]
     if is_numeric(measured):
@@ -49,11 +49,6 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
         yield _spectrum(study, width, factor, level, len(measured) - len(shown))
     yield _distribution(study, width, factor, shown[-1])
     yield from _response(study, width)
-
-
-def _panel_factor(study: Study) -> str | None:
-    scenarios = study.found.factors.get("scenario", [])
-    return "scenario" if len(scenarios) > 1 else x_factor(study.found)
 
 
 def _chosen(levels: list[Any]) -> list[Any]:

@@ -47,10 +47,11 @@ def draw(study: Study, width: Width) -> Iterator[Drawing]:
         one.axhline(0, color=INK, linewidth=0.8)
     for one in axes[1:]:
         one.set_ylabel("residual, %")
+    expected = "cell" if modelled.model.pure else "factors, alone and in pairs,"
     caption = (
-        "Every sample's requests/s over what its cell and run let expect. A funnel in the first"
-        " panel says that noise differs between cells, a slope or a step in execution order that"
-        " the host changed, a bend away from the line in the last that intervals, which assume"
+        f"Every sample's requests/s over what its {expected} and run let expect. A funnel in the"
+        " first panel says that noise differs between cells, a slope or a step in execution order"
+        " that the host changed, a bend away from the line in the last that intervals, which assume"
         f" normal noise, are rough. The model's own noise is {spread:.1f} %."
     )
     text = f"n = {len(left)} samples, {modelled.model.freedom} degrees of freedom left"

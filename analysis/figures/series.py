@@ -14,6 +14,7 @@ from analysis.cells.labels import short
 from analysis.cells.words import describe
 from analysis.figures.style import LINES, MARKERS, PALETTE, PAPER
 from analysis.inputs.load import Result
+from analysis.inputs.shapes import is_number
 
 COLOURED = ("stack", "variant", "scenario")
 
@@ -86,12 +87,16 @@ def x_factor(found: Aggregate) -> str | None:
     return "depth" if "depth" in numeric else numeric[0] if numeric else None
 
 
+def panel_factor(found: Aggregate) -> str | None:
+    """What has a panel, or a figure, for each of its levels: scenarios; where they do not differ,
+    the x factor."""
+    scenarios = found.factors.get("scenario", [])
+    return "scenario" if len(scenarios) > 1 else x_factor(found)
+
+
 def is_numeric(levels: list[Any]) -> bool:
     """Whether a factor varies, and in numbers above 0."""
-    return len(levels) > 1 and all(
-        isinstance(level, (int, float)) and not isinstance(level, bool) and level > 0
-        for level in levels
-    )
+    return len(levels) > 1 and all(is_number(level) and level > 0 for level in levels)
 
 
 def note(result: Result, cells: list[Cell]) -> str:

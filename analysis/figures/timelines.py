@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from analysis.cells.aggregate import Aggregate, Cell
 from analysis.figures.axes import log_y
 from analysis.figures.canvas import Canvas, Drawing, finish, new_canvas
-from analysis.figures.series import name_of, note, series_of, x_factor
+from analysis.figures.series import name_of, note, panel_factor, series_of
 from analysis.figures.style import Width
 from analysis.inputs import metrics
 from analysis.inputs.load import Sample
@@ -68,10 +68,11 @@ def _shown(found: Aggregate) -> list[Sample]:
 
 def course(study: Study, sample: Sample) -> Course:
     """(middle of the interval in s since the measured window began, requests/s) of each interval;
-    empty where the sample has none."""
-    found = metrics.read(study.result.path, sample)
-    measured = [one for one in found if one.phase == metrics.MEASURE and one.rps is not None]
-    begin = max((one.t_s for one in found if one.phase != metrics.MEASURE), default=0.0)
+    empty where the sample has fewer than two."""
+    begin, measured = metrics.window(metrics.read(study.result.path, sample))
+    measured = [one for one in measured if one.rps is not None]
+    if len(measured) < metrics.INTERVALS_MIN:
+        return []
     middles, before = [], begin
     for one in measured:
         middles.append(((before + one.t_s) / 2 - begin, one.rps))
@@ -80,8 +81,7 @@ def course(study: Study, sample: Sample) -> Course:
 
 
 def _panel_factor(found: Aggregate) -> str | None:
-    scenarios = found.factors.get("scenario", [])
-    factor = "scenario" if len(scenarios) > 1 else x_factor(found)
+    factor = panel_factor(found)
     return factor if factor and len(found.factors[factor]) <= PANELS_MAX else None
 
 
@@ -140,4 +140,4 @@ def _caption(courses: dict[str, Course], valid: int) -> str:
         caption += f" Shown are {len(courses):,} of {valid:,} samples, evenly chosen in each cell."
     if stalled:
         caption += f" {stalled} samples have intervals of 0 requests/s, drawn at the lower edge."
-    return caption + (f" {missing} samples have no timeline." if missing else "")
+    return caption + (f" {missing} samples have no two intervals." if missing else "")

@@ -10,8 +10,12 @@ from analysis.inputs.documents import Refusal, read_object
 from analysis.inputs.shapes import is_number
 
 NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
+# What all repetitions of one benchmark have alike, where the file says it.
+FAMILY = ("family_index", "per_family_instance_index")
 # Of a run that kept aggregates only, the one that stands for the repetitions, the best first.
 TYPICAL = ("median", "mean")
+# Bounds of a time: a picosecond, less than any instruction takes, and eleven days.
+NS_MIN, NS_MAX = 1e-3, 1e15
 VERSION = 1  # of "json_schema_version", which versions before 1.8.4 do not write
 
 
@@ -67,6 +71,7 @@ def _name(path: Path, place: int, row: Any) -> str:
 def _benchmark(path: Path, name: str, rows: list[dict[str, Any]]) -> Benchmark | None:
     """Of all rows of one name; None where they are of a fitted complexity alone."""
     iterations = [row for row in rows if row.get("run_type", "iteration") == "iteration"]
+    _check_one(path, name, iterations)
     failed = [row for row in rows if row.get("error_occurred")]
     why = str(failed[0].get("error_message") or "it says no reason") if failed else None
     good = [row for row in iterations if not row.get("error_occurred")]
@@ -74,7 +79,7 @@ def _benchmark(path: Path, name: str, rows: list[dict[str, Any]]) -> Benchmark |
         times = [_times(path, name, row) for row in good]
         real, cpu = ([pair[side] for pair in times] for side in (0, 1))
         return Benchmark(name, real, cpu, len(good), failed=why)
-    by_name = {row.get("aggregate_name"): row for row in rows if row not in iterations}
+    by_name = {str(row.get("aggregate_name")): row for row in rows if row not in iterations}
     for aggregate in TYPICAL:
         if aggregate in by_name:
             row = by_name[aggregate]
@@ -85,6 +90,13 @@ def _benchmark(path: Path, name: str, rows: list[dict[str, Any]]) -> Benchmark |
     return Benchmark(name, [], [], 0, failed=why) if failed else None
 
 
+def _check_one(path: Path, name: str, rows: list[dict[str, Any]]) -> None:
+    """Raises Refusal where rows of one name are not repetitions of one benchmark."""
+    places = {str([row.get(key) for key in FAMILY]) for row in rows}
+    if len(places) > 1:
+        raise Refusal(path, f"{name}: names {len(places)} benchmarks; give each a name of its own")
+
+
 def _times(path: Path, name: str, row: dict[str, Any]) -> tuple[float, float]:
     """(real, CPU) in ns."""
     unit = row.get("time_unit", "ns")
@@ -93,4 +105,8 @@ def _times(path: Path, name: str, row: dict[str, Any]) -> tuple[float, float]:
     for key in ("real_time", "cpu_time"):
         if not is_number(row.get(key)) or row[key] < 0:
             raise Refusal(path, f"{name}: `{key}` is not a number from 0 up")
-    return float(row["real_time"]) * NS[unit], float(row["cpu_time"]) * NS[unit]
+    times = float(row["real_time"]) * NS[unit], float(row["cpu_time"]) * NS[unit]
+    for key, time in zip(("real_time", "cpu_time"), times):
+        if time and not NS_MIN <= time <= NS_MAX:
+            raise Refusal(path, f"{name}: `{key}` is beyond measure: {row[key]} {unit}")
+    return times

@@ -52,7 +52,10 @@ def left_behind(
 
 
 def remove(directory: Path, names: list[str]) -> None:
-    """Removes these files of a directory, and folders that this empties. Raises OSError."""
+    """Removes these files of a directory, and folders that this empties; none that a link leads to.
+    Raises OSError."""
+    root = directory.resolve()
+    names = [name for name in names if (directory / name).parent.resolve().is_relative_to(root)]
     for name in names:
         (directory / name).unlink(missing_ok=True)
     for folder in sorted({(directory / name).parent for name in names} - {directory}):

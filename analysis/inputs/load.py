@@ -18,8 +18,6 @@ from analysis.inputs.documents import Refusal, check_schema, parse_json, present
 from analysis.inputs.documents import read_optional, read_text
 from analysis.inputs.sample import Attempt, Sample, read_attempts, read_samples
 
-__all__ = ["Attempt", "Refusal", "Result", "Sample", "is_comparison", "load_result"]
-
 EXPERIMENT_SCHEMA = "weir.experiment/1"
 PLAN_SCHEMA = "weir.plan/1"
 COMPARISON_SCHEMA = "weir.compare/1"
@@ -228,7 +226,7 @@ def _read_drift(path: Path) -> tuple[Facts | None, float | None, Facts | None]:
     stolen, earlier = table.get("steal_share"), table.get("earlier")
     return (
         _facts(table.get("drift"), path),
-        float(stolen) if isinstance(stolen, (int, float)) else None,
+        float(stolen) if shapes.is_number(stolen) else None,
         _facts(earlier.get("drift"), path) if isinstance(earlier, dict) else None,
     )
 

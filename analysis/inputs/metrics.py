@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from analysis.inputs import histogram
+from analysis.inputs.documents import Refusal, parse_json, present, read_text
 from analysis.inputs.histogram import Histogram
-from analysis.inputs.load import Refusal, Sample, parse_json
+from analysis.inputs.sample import Sample
+from analysis.inputs.shapes import is_number
 
 FILE = "metrics.jsonl"
 MEASURE = "measure"
+# A window of fewer intervals has no course in time to show.
+INTERVALS_MIN = 2
 # Decimal digits to which the coarse buckets of an interval are known.
 DIGITS = 1
 
@@ -37,23 +41,24 @@ def read(path: Path, sample: Sample) -> list[Interval]:
 
 def read_file(file: Path) -> list[Interval]:
     """The intervals of one file; empty where there is none. Raises Refusal."""
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not present(file):
         return []
-    except UnicodeDecodeError as error:
-        raise Refusal(file, f"is not UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise Refusal(file, f"cannot be read: {error.strerror}") from None
     found = [
         _interval(line, f"{file}:{number}")
-        for number, line in enumerate(text.splitlines(), start=1)
+        for number, line in enumerate(read_text(file).splitlines(), start=1)
         if line.strip()
     ]
     for number, (before, after) in enumerate(zip(found, found[1:]), start=2):
         if after.t_s <= before.t_s:
             raise Refusal(f"{file}:{number}", "`t_s` does not ascend; were lines moved?")
     return found
+
+
+def window(intervals: list[Interval]) -> tuple[float, list[Interval]]:
+    """(when the measured window began, its intervals): it begins where warm-up ended, whose last
+    line says when, or with the client."""
+    begin_s = max((one.t_s for one in intervals if one.phase != MEASURE), default=0.0)
+    return begin_s, [one for one in intervals if one.phase == MEASURE]
 
 
 def _interval(line: str, where: str) -> Interval:
@@ -82,7 +87,7 @@ def _number(table: dict[str, Any], name: str, where: str) -> float | None:
     number = table.get(name)
     if number is None:
         return None
-    if not isinstance(number, (int, float)) or isinstance(number, bool) or number < 0:
+    if not is_number(number) or number < 0:
         raise Refusal(where, f"`{name}` is not a number from 0 up")
     return float(number)
 

@@ -18,6 +18,8 @@ from analysis.inputs.histogram import Histogram
 
 SAMPLE_SCHEMA = "weir.sample/1"
 LOAD_SCHEMA = "weir.load/1"
+# Of a server's numbers, those that may be below 0: differences of the whole host's counters.
+OF_HOST = ("steal_us", "other_busy_cpus")
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Sample:
         table = self.raw if group is None else self.raw.get(group)
         table = table if isinstance(table, dict) else {}
         number = table.get(name)
-        if isinstance(number, (int, float)) and not isinstance(number, bool):
+        if shapes.is_number(number):
             return float(number), None
         return None, str(table.get(f"{name}_reason") or "not recorded")
 
@@ -148,6 +150,9 @@ def _read_histograms(
     for name in ("effective_rps", "completed"):
         if not shapes.is_number(raw.get(name)) or raw[name] <= 0:
             raise Refusal(where, f"is called valid, but `{name}` is not a number above 0")
+    for name, value in (raw.get("server") or {}).items():
+        if name not in OF_HOST and shapes.is_number(value) and value < 0:
+            raise Refusal(where, f"is called valid, but `server.{name}` is below 0: {value}")
     if raw.get("failed") != 0:
         raise Refusal(where, f"is called valid, but `failed` is {raw.get('failed')!r}")
     source = directory / "client.json"

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from analysis.cells.moment import moment
-from analysis.inputs.load import Refusal, Result, parse_json
+from analysis.inputs import shapes
+from analysis.inputs.documents import Refusal, read_object
+from analysis.inputs.load import Result
 from analysis.judgement.calibration import (
     HOST_FACTS,
     MEASURES,
@@ -28,6 +30,15 @@ SCHEMA = "weir.calibration/1"
 CHANGES = (0.01, 0.02, 0.05)
 SECONDS_OF_DAY = 86_400
 CV_MAX, BLOCKS_MAX = 1000, 1_000_000
+FILE: shapes.Shape = {
+    **{name: shapes.required(shapes.OBJECT) for name in ("host", "source", "settings")},
+    "cells": shapes.required(shapes.LIST),
+}
+CELL: shapes.Shape = {
+    "place": shapes.required(shapes.TEXT),
+    "settings": shapes.required(shapes.OBJECT),
+    "cpu_is": shapes.required(shapes.TEXT),
+}
 
 
 def as_bytes(calibration: Calibration) -> bytes:
@@ -67,17 +78,10 @@ def _as_json(noise: Noise | None) -> dict[str, Any] | None:
 
 def read(path: Path) -> Calibration:
     """Raises Refusal for what is no such file."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise Refusal(path, f"cannot be read: {reason}") from None
-    table = parse_json(text, path)
-    if not isinstance(table, dict) or table.get("schema") != SCHEMA:
+    table = read_object(path)
+    if table.get("schema") != SCHEMA:
         raise Refusal(path, f"is no calibration: its schema is not {SCHEMA!r}")
-    for name, kind in (("host", dict), ("source", dict), ("settings", dict), ("cells", list)):
-        if not isinstance(table.get(name), kind):
-            raise Refusal(path, f"`{name}` is missing or not {kind.__name__}")
+    shapes.check(table, FILE, path)
     cells = [_cell(path, f"cells[{at}]", cell) for at, cell in enumerate(table["cells"])]
     return Calibration(table["host"], table["source"], table["settings"], cells)
 
@@ -85,9 +89,7 @@ def read(path: Path) -> Calibration:
 def _cell(path: Path, where: str, table: Any) -> CalibratedCell:
     if not isinstance(table, dict):
         raise Refusal(path, f"`{where}` is not an object")
-    for name, kind in (("place", str), ("settings", dict), ("cpu_is", str)):
-        if not isinstance(table.get(name), kind):
-            raise Refusal(path, f"`{where}.{name}` is missing or not {kind.__name__}")
+    shapes.check(table, CELL, f"{path}: {where}")
     reasons = {
         name: str(table.get(f"{name}_reason") or "not recorded")
         for name in MEASURES
@@ -106,15 +108,11 @@ def _noise(path: Path, where: str, table: Any) -> Noise | None:
     if type(blocks) is not int or not 2 <= blocks <= BLOCKS_MAX:
         raise Refusal(path, f"`{where}.blocks` is not a whole number from 2 to {BLOCKS_MAX}")
     spread, cv = table.get("spread"), table.get("cv")
-    if not _is_number(spread) or not 0 < spread <= SPREAD_MAX:
+    if not shapes.is_number(spread) or not 0 < spread <= SPREAD_MAX:
         raise Refusal(path, f"`{where}.spread` is not a number above 0, at most {SPREAD_MAX}")
-    if not _is_number(cv) or not 0 <= cv <= CV_MAX:
+    if not shapes.is_number(cv) or not 0 <= cv <= CV_MAX:
         raise Refusal(path, f"`{where}.cv` is not a number from 0 to {CV_MAX}")
     return Noise(float(spread), float(cv), blocks)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def adopt(result: Result, asked: Path | None = None) -> Calibration | None:

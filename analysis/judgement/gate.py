@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
-from analysis.inputs.load import Refusal
+from analysis.inputs.documents import Refusal
+from analysis.inputs.shapes import is_number
 
 NONE, POINT, INTERVAL, CATEGORY = "none", "point", "interval", "category"
 KINDS = (POINT, INTERVAL, CATEGORY, NONE)
@@ -112,7 +113,7 @@ def _threshold(table: dict[str, Any], name: str) -> float:
 
 def _number(table: dict[str, Any], name: str, usual: float) -> float:
     value = table.get(name, usual)
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
+    if not is_number(value):
         _refuse(f"gate.{name}", f"is {value!r}, not a number")
     return float(value)
 

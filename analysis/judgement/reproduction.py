@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from analysis.inputs.load import Refusal, Result
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import Result
 from analysis.judgement.claims import ClaimOutcome, UNDECIDED, outcome
 from analysis.judgement.identity import is_same_run
 from analysis.judgement.judged import RPS

@@ -9,7 +9,8 @@ from typing import Any
 
 from analysis.cells.metrics import METRICS, Metric
 from analysis.cells.words import describe
-from analysis.inputs.load import Refusal
+from analysis.inputs.documents import Refusal
+from analysis.inputs.shapes import is_number
 
 SOURCE = "experiment.json"
 MARGIN = 0.02  # of an equivalence that states none
@@ -171,9 +172,8 @@ def _bounds(table: dict[str, Any], kind: str) -> tuple[float | None, float | Non
 
 def _positive(table: dict[str, Any], key: str) -> float:
     number = table[key]
-    if isinstance(number, (int, float)) and not isinstance(number, bool):
-        if 0 < number < NUMBER_MAX:
-            return float(number)
+    if is_number(number) and 0 < number < NUMBER_MAX:
+        return float(number)
     raise ValueError(f"`{key}` is not a number above 0 and below {NUMBER_MAX:g}")
 
 

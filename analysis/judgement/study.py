@@ -9,7 +9,8 @@ from pathlib import Path
 from analysis.cells import pairing
 from analysis.cells.aggregate import Aggregate, aggregate
 from analysis.cells.pairing import Pair, Unpaired
-from analysis.inputs.load import Refusal, Result
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import Result
 from analysis.judgement import calibration, calibration_file, caveats, claims, gate, gates, judged
 from analysis.judgement import refusals
 from analysis.judgement.calibration import Calibration

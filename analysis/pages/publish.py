@@ -14,7 +14,7 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 STAGE = "report.part"
@@ -45,7 +45,11 @@ def settle(directory: Path) -> None:
     """Brings what an earlier report left to its end: removes what it had not finished, puts into
     place what it had. Raises OSError."""
     shutil.rmtree(directory / STAGE, ignore_errors=True)
-    if (directory / NEXT).is_dir():
+    ready = directory / NEXT
+    _check_folder(ready)
+    if ready.is_dir():
+        files = (path for path in ready.rglob("*") if not path.is_dir())
+        _check_places(directory, [str(path.relative_to(ready)) for path in files])
         _take_over(directory)
 
 
@@ -53,6 +57,7 @@ def publish(directory: Path, contents: dict[str, bytes]) -> None:
     """Writes all files (path within the directory to content) or, if that fails, none: a full disk
     or a signal leaves what was there. The directory is settled. Raises OSError."""
     stage = directory / STAGE
+    _check_places(directory, contents)
     try:
         for folder in sorted({(stage / name).parent for name in contents} | {stage}):
             os.mkdir(folder)
@@ -69,6 +74,25 @@ def publish(directory: Path, contents: dict[str, bytes]) -> None:
         raise
     _sync(directory)
     _take_over(directory)
+
+
+def _check_places(directory: Path, names: Iterable[str]) -> None:
+    """Raises OSError where a file's place is a folder, or its folder is something else or a link,
+    which may lead to files of somebody else."""
+    for name in names:
+        for folder in list(Path(name).parents)[:-1]:
+            _check_folder(directory / folder)
+        place = directory / name
+        if place.is_dir() and not place.is_symlink():
+            raise OSError(errno.EISDIR, "a folder is in its place; move it away", str(place))
+
+
+def _check_folder(path: Path) -> None:
+    """Raises OSError for what is there and is no folder, or a link to one."""
+    if path.is_symlink():
+        raise OSError(errno.ENOTDIR, "it is a link; move it away", str(path))
+    if path.exists() and not path.is_dir():
+        raise OSError(errno.ENOTDIR, "it is no folder; move it away", str(path))
 
 
 def _take_over(directory: Path) -> None:

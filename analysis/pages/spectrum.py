@@ -56,8 +56,11 @@ def _method(cells: list[Cell]) -> list[str]:
 def _over_time(study: Study, cells: list[Cell]) -> list[str]:
     """Why there is no map of latency over time; nothing where the clients wrote what it needs."""
     intervals = metrics.read(study.result.path, cells[0].valid[0])
+    _, measured = metrics.window(intervals)
     if any(one.service is not None for one in intervals):
-        return []
+        if len(measured) >= metrics.INTERVALS_MIN:
+            return []
+        return ["Latency and requests/s over time: n/a (a window is one interval of the client)."]
     reason = "did not write the distribution of each half second" if intervals else "left no course"
     return [f"Latency over time: n/a (the clients {reason})."]
 

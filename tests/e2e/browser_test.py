@@ -12,11 +12,12 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
-from analysis.figures import catalogue
+from analysis.figures import catalogue, forest, latency
 from analysis.inputs.load import load_result
 from analysis.judgement.study import study
 from analysis.pages import render, sections
 from browser import Browser, program
+from hostile_fixture import RAN, write_hostile
 from result_fixture import write_result
 
 STAMP = "forced: the hosts differ"
@@ -61,6 +62,19 @@ class InBrowser(unittest.TestCase):
             self.assertEqual(self.browser.errors(), [])
             self.assertEqual(self.browser.requests(), [self.page.as_uri()])
             self.keep(f"report-{width}-{'dark' if dark else 'light'}.png")
+
+    def test_hostile(self):
+        """no script and no picture of a scenario's name runs or is asked for"""
+        path = write_hostile(Path(self.folder.name) / "hostile")
+        of = study(load_result(path))
+        drawings = catalogue.draw_all(of, ["single"], [latency.draw, forest.draw])
+        (path / "report.html").write_bytes(render.html(sections.page(of, drawings)))
+        self.browser.open(path / "report.html", 1280)
+        self.assertNotEqual(self.browser.value("document.title"), RAN)
+        self.assertEqual(self.browser.value("document.querySelectorAll('img, svg b').length"), 0)
+        self.assertIn("onerror", self.browser.value("document.body.textContent"))
+        self.assertEqual(self.browser.requests(), [(path / "report.html").as_uri()])
+        self.assertEqual(self.browser.errors(), [])
 
     def keep(self, name, whole=True):
         """A screenshot for people: of the page, or of what the window shows."""

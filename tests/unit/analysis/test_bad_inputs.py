@@ -12,7 +12,10 @@ from unittest import mock
 
 from analysis import report
 from analysis.figures import catalogue
-from analysis.inputs.load import Refusal, load_result
+from analysis.inputs import metrics
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import load_result
+from analysis.judgement import calibration_file
 from compare_fixture import said, undrawn
 from result_fixture import cell_of, write_json, write_manifest, write_result, write_small_result
 
@@ -195,6 +198,45 @@ class Bad(unittest.TestCase):
             (self.copied / "build.json").unlink()
             make(self.copied / "build.json")
             self.refused("build.json")
+
+    def test_no_metrics(self):
+        """a timeline or a calibration, its own or a given one, that is no regular file is refused"""
+        for make in (os.mkfifo, lambda path: path.symlink_to("/dev/null")):
+            path = self.copy()
+            other = path / "pipe"
+            make(other)
+            with self.assertRaisesRegex(Refusal, "is not a regular file"):
+                calibration_file.adopt(load_result(path), other)
+            make(path / "calibration.json")
+            with self.assertRaisesRegex(Refusal, "calibration.json: is not a regular file"):
+                calibration_file.adopt(load_result(path))
+            make(path / FOLDER / metrics.FILE)
+            (path / "manifest.json").unlink()
+            result = load_result(path)
+            with self.assertRaisesRegex(Refusal, "metrics.jsonl: is not a regular file"):
+                metrics.read(path, result.samples[0])
+
+    def test_neighbour(self):
+        """a pipe in place of a neighbour's calibration is passed over"""
+        path = self.copy()
+        beside = path.parent / "neighbour"
+        beside.mkdir()
+        self.addCleanup(shutil.rmtree, beside)
+        os.mkfifo(beside / "calibration.json")
+        self.assertIsNone(calibration_file.adopt(load_result(path)))
+
+    def test_negative(self):
+        """a valid sample's server has no number below 0, but for what the host's counters tell"""
+        name = f"{FOLDER}/result.json"
+        whole = json.loads((self.whole / name).read_text())
+        for key, refused in (("os_cpu_us_per_request", True), ("steal_us", False)):
+            self.copied = self.copy()
+            self.put(self.copied, name, whole | {"server": whole["server"] | {key: -5}})
+            write_manifest(self.copied)
+            if refused:
+                self.refused(f"`server.{key}` is below 0: -5")
+            else:
+                load_result(self.copied)
 
     def test_unreadable(self):
         """a file that may not be read is refused with the system's reason"""

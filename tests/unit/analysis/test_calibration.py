@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from analysis import calibrate, report
-from analysis.inputs.load import Refusal
+from analysis.inputs.documents import Refusal
 from analysis.judgement import calibration_file
 from analysis.judgement.across import Across
 from analysis.judgement.gate import Gate
@@ -222,9 +222,9 @@ class File(unittest.TestCase):
         path = self.root / calibration_file.NAME
         for change, says in (
             ({"schema": "weir.calibration/2"}, "its schema is not 'weir.calibration/1'"),
-            ({"host": 1}, "`host` is missing or not dict"),
+            ({"host": 1}, "`host` is missing or not an object"),
             ({"cells": [1]}, "`cells[0]` is not an object"),
-            (cell(place=1), "`cells[0].place` is missing"),
+            (cell(place=1), "cells[0]: `place` is missing or not a text"),
             (cell(rps=7), "`cells[0].rps` is not an object"),
             (rps(spread=0), "`cells[0].rps.spread` is not a number above 0"),
             (rps(spread=11), "`cells[0].rps.spread` is not a number above 0, at most 10"),

@@ -358,12 +358,30 @@ class Benchmarks(Folder):
             ({"context": {}, "benchmarks": [row | {"time_unit": []}]}, "time_unit"),
             ({"context": {}, "benchmarks": [row | {"cpu_time": "1"}]}, "cpu_time"),
             ({"context": {}, "benchmarks": [row | {"real_time": -1}]}, "real_time"),
+            ({"context": {}, "benchmarks": [row | {"real_time": 1e308}]}, "beyond measure"),
+            ({"context": {}, "benchmarks": [row | {"cpu_time": 5e-324}]}, "beyond measure"),
+            ({"context": {}, "benchmarks": [row | {"cpu_time": 1e308, "time_unit": "s"}]}, "beyond"),
+            (
+                {"context": {}, "benchmarks": [row | {"family_index": at} for at in (0, 1)]},
+                "names 2 benchmarks",
+            ),
         ):
             write_json(new, table)
             with self.subTest(words=words):
                 status, text = self.compare(base, new)
                 self.assertEqual(status, 4, text)
                 self.assertIn(words, text)
+
+    def test_odd_aggregate(self):
+        """an aggregate whose name is no text stands for nothing"""
+        base, new = self.files(self.BASE)
+        table = json.loads(new.read_text())
+        for name in ({}, [], 7):
+            odd = {"name": "BM_Odd", "run_type": "aggregate", "aggregate_name": name}
+            write_json(new, table | {"benchmarks": [*table["benchmarks"], odd]})
+            with self.subTest(name=name):
+                status, text = self.compare(base, new)
+                self.assertEqual(status, 0, text)
 
     def test_usage(self):
         """gates over boots and a calibration are refused for benchmarks"""

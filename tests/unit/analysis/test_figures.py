@@ -187,6 +187,20 @@ class Figures(unittest.TestCase):
         bad = [replace(one, valid=False, invalid_reasons=["x"]) for one in result.samples]
         self.assertEqual(catalogue.draw_all(study(replace(result, samples=bad))), [])
 
+    def test_cpu_medians(self):
+        """a bar is the median of sums, for an even number of samples too, in parts that add up"""
+        sums = ((1.0, 2.0), (5.0, 1.0), (2.0, 9.0), (4.0, 4.0))
+        splits = [cpu.Split(None, {"user": user, "system": rest}) for user, rest in sums]
+        self.assertEqual(cpu.middle(splits[:3]), {"user": 5.0, "system": 1.0})
+        self.assertEqual(cpu.middle(splits), {"user": 4.5, "system": 2.5})
+
+    def test_cpu_apart(self):
+        """each meaning of CPU has an axis of its own"""
+        with mock.patch.object(cpu, "finish", side_effect=lambda canvas, *_: canvas):
+            (canvas,) = cpu.draw(self.study, "single")
+        labels = [axes.get_xlabel() for axes in canvas.figure.axes]
+        self.assertEqual(labels, [cpu.OF_KERNEL, cpu.OF_POLLING])
+
     def test_cpu_adds_up(self):
         """a sleeping stack's parts add up to its OS CPU, a polling one's to its core time"""
         for sample in self.study.result.valid:

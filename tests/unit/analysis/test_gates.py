@@ -3,7 +3,7 @@
 import unittest
 from dataclasses import replace
 
-from analysis.inputs.load import Refusal
+from analysis.inputs.documents import Refusal
 from analysis.judgement.gate import CATEGORY, INTERVAL, KINDS, NONE, POINT, Gate, asked, read
 from analysis.judgement.gates import TimeChange, category
 from analysis.judgement.study import study

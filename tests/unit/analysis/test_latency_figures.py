@@ -7,10 +7,12 @@ from pathlib import Path
 
 import matplotlib
 
-from analysis.figures import heat, latency, residuals
+from analysis.figures import heat, latency, residuals, timelines
 from analysis.figures.style import STYLE
-from analysis.inputs.load import Refusal, load_result
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import load_result
 from analysis.judgement.study import study
+from analysis.pages import spectrum
 from tests.support.result_fixture import all_cells, cell_of, write_manifest, write_result
 
 COURSE = [
@@ -85,6 +87,25 @@ class Figures(unittest.TestCase):
         (drawing,) = self.drawn(heat)
         self.assertEqual(len(drawing.points), 2 * 3)
         self.assertIn("p99 9.0 µs of 100 requests", drawing.points[0][2])
+
+    def test_heat_begins(self):
+        """columns are as long as the client's intervals, the first from the end of warm-up on"""
+        write_result(self.path, runs=1, cells=all_cells()[:1])
+        ends = (0.2, 0.5, 1.0)
+        self.with_course(*({**line, "t_s": t_s} for line, t_s in zip(COURSE, ends)))
+        (drawing,) = self.drawn(heat)
+        self.assertIn("measured window, 0.3 to 0.5 s long", drawing.caption)
+        self.assertIn("0.0 to 0.3 s", drawing.points[0][2])
+        (lines,) = self.drawn(timelines)
+        self.assertIn("at 0.15 s", lines.points[0][2])
+
+    def test_one_interval(self):
+        """a window that is one interval has no course in time, and the page says so"""
+        write_result(self.path, runs=1, cells=all_cells()[:1])
+        self.with_course(*COURSE[:2])
+        self.assertEqual((self.drawn(heat), self.drawn(timelines)), ([], []))
+        said = str(spectrum.blocks(study(load_result(self.path))))
+        self.assertIn("over time: n/a (a window is one interval", said)
 
     def test_heat_chooses(self):
         """of twelve cells those with the longest tails have a panel, and the caption says so"""

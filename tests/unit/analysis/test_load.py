@@ -8,7 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from analysis.inputs.load import Refusal, load_result
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import load_result
 from result_fixture import all_cells, write_json, write_manifest, write_result, write_seal
 
 FIRST = "samples/s0000-epoll@loopback.immediate.d1"

@@ -6,7 +6,7 @@ import types
 import unittest
 from pathlib import Path
 
-from analysis.inputs.load import Refusal
+from analysis.inputs.documents import Refusal
 from analysis.inputs.metrics import read, read_file
 
 LINE = {

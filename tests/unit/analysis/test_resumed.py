@@ -4,7 +4,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from analysis.inputs.load import Refusal, load_result
+from analysis.inputs.documents import Refusal
+from analysis.inputs.load import load_result
 from analysis.judgement.study import study
 from analysis.pages import course
 from result_fixture import all_cells, write_json, write_manifest, write_result

@@ -3,7 +3,7 @@
 import unittest
 from pathlib import Path
 
-from analysis.inputs.load import Refusal
+from analysis.inputs.documents import Refusal
 from analysis.judgement.statements import read
 from claims_fixture import ratio, rising
 

@@ -5,6 +5,7 @@ import re
 import tempfile
 import unittest
 from pathlib import Path
+from types import SimpleNamespace
 
 from analysis import report, trend
 from analysis.figures import history as figures
@@ -107,6 +108,14 @@ class Trend(unittest.TestCase):
         status, text = self.trend(path, path)
         self.assertEqual(status, 0, text)
         self.assertEqual(self.column("verdict_last"), ["the first one"])
+
+    def test_stretches(self):
+        """the line of medians ends where results do not compare, and goes on behind"""
+        points = [SimpleNamespace(result=at) for at in (0, 1, 3, 4, 5)]
+        found = figures._stretches(
+            SimpleNamespace(breaks={2: "kernel", 5: "host"}), SimpleNamespace(points=points)
+        )
+        self.assertEqual([[one.result for one in part] for part in found], [[0, 1], [3, 4], [5]])
 
     def test_copies(self):
         """a copy counts once, and is named; so are pages of a comparison, which lie beside"""
