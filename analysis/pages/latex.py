@@ -10,13 +10,12 @@ import textwrap
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.columns import COLUMNS, Column
-from analysis.cells.words import context_of, describe
+from analysis.cells.words import chance, context_of, describe, ends_of, point_of, sample_size
 from analysis.judgement import judged
 from analysis.judgement.judged import Judged
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Table
 from analysis.pages.cell_tables import na, shown, shown_levels
-from analysis.statistics.effect import Ratio
 
 FOLDER = "tables"
 # What a column of a paper has room for; aggregate.csv has them all.
@@ -41,7 +40,6 @@ SPECIAL = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 LATIN_LAST = 0xFF  # what LaTeX knows without further packages
-RATIO_MAX = 1000
 HEAD_LETTERS = 12
 
 
@@ -94,7 +92,7 @@ def _verdicts(study: Study) -> Table:
         for row in study.judged
     ]
     words = ["level", "against", "where", *(["number"] if several else []), "verdict"]
-    return Table([*words, "ratio", "95 % interval", "p", "n"], rows, left=len(words))
+    return Table([*words, "ratio", "95 % interval", "p (Holm)", "n"], rows, left=len(words))
 
 
 def _place(row: Judged) -> list[str]:
@@ -105,21 +103,8 @@ def _place(row: Judged) -> list[str]:
 
 def _numbers(row: Judged) -> list[str]:
     ratio, p = row.ratio, row.verdict.p_adjusted
-    why = f"n/a ({ratio.reason})"
-    interval = why if ratio.low is None else f"{_end(ratio.low)} to {_end(ratio.high)}"
-    shown_p = why if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
-    return [why if ratio.ratio is None else _end(ratio.ratio), interval, shown_p, _boots(ratio)]
-
-
-def _boots(ratio: Ratio) -> str:
-    return f"{ratio.n_new} + {ratio.n_base}"
-
-
-def _end(ratio: float) -> str:
-    """Three decimals below 10, for a margin is small; beyond what is ever seen, only that it is."""
-    if ratio > RATIO_MAX or ratio < 1 / RATIO_MAX:
-        return f"> {RATIO_MAX:,}" if ratio > 1 else f"< {1 / RATIO_MAX:g}"
-    return f"{ratio:.3f}" if ratio < 10 else f"{ratio:.1f}"
+    shown_p = f"n/a ({ratio.reason})" if p is None else chance(p)
+    return [point_of(ratio), ends_of(ratio), shown_p, sample_size(ratio)]
 
 
 def _tabular(about: str, table: Table) -> bytes:

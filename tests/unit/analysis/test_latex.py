@@ -108,8 +108,8 @@ class Tables(unittest.TestCase):
         for row in rows:
             low, high = map(float, row[5].split(" to "))
             self.assertTrue(low <= float(row[4]) <= high, row)
-            self.assertRegex(row[6], r"^(\\textless\{\} 0\.001|[01]\.\d{3})$")
-            self.assertEqual(row[7], "3 + 3")
+            self.assertRegex(row[6], r"^(\\textless\{\}0\.0001|[01](\.\d+)?)$")
+            self.assertEqual(row[7], "3 runs")
 
     def test_unknown(self):
         """an unknown number is n/a, its reason beneath, once"""
