@@ -246,10 +246,6 @@ def limits(result: Result) -> list[str]:
             "Stacks that spin and stacks that block differ in that too; OS CPU per request "
             "compares only among equals, busy time compares across."
         )
-    found.append(
-        "Percentiles have no interval: they come from merged histograms, in which the requests of "
-        "one server are not independent."
-    )
     return found
 
 

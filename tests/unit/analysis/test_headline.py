@@ -16,7 +16,10 @@ from analysis.pages import sections
 from analysis.pages import terminal
 from analysis.cells.aggregate import Comparison
 from analysis.cells.words import chance, context_of, interval_of, times
+from analysis.judgement.caveats import Caveat
+from analysis.pages.blocks import Block, Table
 from analysis.pages.headline import headline
+from analysis.pages.page import Page, Section
 from analysis.cells.labels import short
 from analysis.inputs.load import load_result
 from analysis.statistics.effect import Ratio
@@ -191,6 +194,19 @@ class Ceiling(unittest.TestCase):
         for words in ("| bare echo | 3/3 |", "| pipeline | 3/3 |", f"    {shares}"):
             self.assertIn(words, pages)
         self.assertNotRegex(pages + terminal.text_bytes(of).decode(), "True|False")
+
+
+class Markdown(unittest.TestCase):
+    def test_hostile(self):
+        """a name in Markdown begins no line, no tag and no column, wherever it stands"""
+        name = "a\n## b<script>|c"
+        table = Table([name], [[name]])
+        part = Block(name, [name, name], table)
+        one = Section("id", name, [part, Block("one", [name])])
+        caveat = Caveat(name, name)
+        text = render.markdown(Page(name, [one], [caveat], [name], name, name)).decode()
+        self.assertEqual(text.count(r"a ## b\<script>\|c"), 12)
+        self.assertNotRegex(text, r"(?m)^## b|(?<!\\)[<]|b.<script>\|")
 
 
 class Labels(unittest.TestCase):
