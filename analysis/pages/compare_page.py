@@ -62,9 +62,23 @@ def banner(of: Across) -> list[Caveat]:
     """What speaks against the comparison, then against each result."""
     found = [Caveat("not comparable", one.sentence) for one in of.refused]
     found.append(Caveat(*APART))
-    for side, study in zip(SIDES, (of.base, of.new)):
-        found += [Caveat(f"{side}: {one.what}", one.detail) for one in study.caveats]
-    return found
+    return found + _of_sides([study.caveats for study in (of.base, of.new)])
+
+
+def _of_sides(caveats: Sequence[list[Caveat]]) -> list[Caveat]:
+    """What speaks against both once, with both details where these differ; then against one."""
+    found = {}
+    for side, owns in zip(SIDES, caveats):
+        for one in owns:
+            found.setdefault(one.what, []).append((side, one.detail))
+    made = []
+    for what, told in sorted(found.items(), key=lambda one: -len({side for side, _ in one[1]})):
+        sides, details = (list(dict.fromkeys(column)) for column in zip(*told))
+        detail = details[0]
+        if len(details) > 1:
+            detail = "; ".join(f"{side}: {text}" for side, text in told)
+        made.append(Caveat(f"{sides[0] if len(sides) == 1 else 'both sides'}: {what}", detail))
+    return made
 
 
 def answer(of: Across) -> list[str]:
