@@ -41,18 +41,24 @@ SPECIAL = {
 }
 LATIN_LAST = 0xFF  # what LaTeX knows without further packages
 HEAD_LETTERS = 12
+FITS = (
+    "Needs \\usepackage{booktabs}. Made for the full width of a page of two columns, a table* in"
+    " \\footnotesize with \\setlength{\\tabcolsep}{3pt}."
+)
 
 
 def files(study: Study) -> dict[str, bytes]:
     """Path in the result directory to content; verdicts only where something was compared."""
     name = study.result.path.resolve().name
-    made = {f"{FOLDER}/cells.tex": _tabular(f"The cells of {name}.", _cells(study))}
+    warned = [f"{one.what}: {one.detail}" for one in study.caveats]
+    about = f"Caption: The cells of {name}; n counts valid samples, each a boot of the server."
+    made = {f"{FOLDER}/cells.tex": _tabular([about, *warned], _cells(study))}
     if study.judged:
         about = (
-            f"The verdicts of {name}: {judged.family(study.judged)} with their 95 % intervals, p"
+            f"Caption: The verdicts of {name}: {judged.family(study.judged)} with their 95 % intervals, p"
             " after Holm's correction for all that have one."
         )
-        made[f"{FOLDER}/verdicts.tex"] = _tabular(about, _verdicts(study))
+        made[f"{FOLDER}/verdicts.tex"] = _tabular([about, *warned], _verdicts(study))
     return made
 
 
@@ -107,8 +113,8 @@ def _numbers(row: Judged) -> list[str]:
     return [point_of(ratio), ends_of(ratio), shown_p, sample_size(ratio)]
 
 
-def _tabular(about: str, table: Table) -> bytes:
-    """The table between rules; reasons of unknown values as numbered notes beneath."""
+def _tabular(about: list[str], table: Table) -> bytes:
+    """The table between rules, what it is about above it as comments; reasons of unknown values as numbered notes beneath."""
     notes: list[str] = []
     rows = [[_noted(text, notes) for text in row] for row in table.rows]
     width = len(table.titles)
@@ -118,7 +124,7 @@ def _tabular(about: str, table: Table) -> bytes:
         for place, note in enumerate(notes, start=1)
     ]
     lines = [
-        f"% {' '.join(about.split())} Needs \\usepackage{{booktabs}}.",
+        *(f"% {' '.join(line.split())}" for line in [*about, FITS]),
         rf"\begin{{tabular}}{{{kinds}}}",
         r"\toprule",
         *map(_row, _heads(table.titles)),
