@@ -85,7 +85,7 @@ def _results(asked: argparse.Namespace) -> int:
     stamp = compare_page.stamp(of)
     _check([one.sentence for one in of.refused], asked)
     page = compare_page.page(of, asked.force, figures.draw_all(of, stamp))
-    made = _pages(page) | {"compare.csv": compare_csv.csv_bytes(of)}
+    made = _pages(page) | {"compare.csv": compare_csv.csv_bytes(of, page.stamp)}
     _write(asked, page, made)
     for side in (base, new):
         if not side.valid:
@@ -106,7 +106,7 @@ def _benchmarks(asked: argparse.Namespace) -> int:
         raise Refusal(asked.new, f"has no benchmark with a time that {asked.base} names, too")
     _check([one.sentence for one in benchmarks.refused(of.base, of.new)], asked)
     page = benchmark_page.page(of, asked.force)
-    _write(asked, page, _pages(page) | {"compare.csv": benchmark_page.csv_bytes(of)})
+    _write(asked, page, _pages(page) | {"compare.csv": benchmark_page.csv_bytes(of, page.stamp)})
     for line in of.against:
         print(f"{NAME}: {asked.new}: {line}", file=sys.stderr)
     return of.exit_status

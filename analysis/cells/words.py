@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any, Callable, Sequence
 
 from analysis.cells.aggregate import Comparison
+from analysis.statistics.effect import Ratio
+from analysis.statistics.interval import Interval
 
 # Bounds of a ratio beyond this, or below its inverse, are not told as numbers.
 RATIO_MAX = 1000
+# A p value below this is told as below it: its digits rest on tails that nobody has measured.
+P_LEAST = 1e-4
 # A sentence names this many at most.
 NAMED_MAX = 5
 
@@ -39,8 +43,47 @@ def _three_digits(number: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio to three significant digits, e.g. "5.13", "0.64", "12.4"."""
-    return _three_digits(ratio)
+    """A ratio, in one form wherever it stands: three decimals near 1, where a margin is small, else
+    three significant digits; beyond what is ever seen only that it is. E.g. "1.031", "5.13",
+    "0.0412", ">1,000"."""
+    if ratio > RATIO_MAX:
+        return f">{RATIO_MAX:,}"
+    if ratio < 1 / RATIO_MAX:
+        return f"<{1 / RATIO_MAX:g}"
+    if 0.5 <= ratio < 1.9995:
+        return f"{ratio:.3f}"
+    return f"{ratio:#.3g}" if ratio < 0.5 else _three_digits(ratio)
+
+
+def interval(low: float, high: float, show: Callable[[float], str] = times) -> str:
+    """Both ends, e.g. "0.975 to 1.031"."""
+    return f"{show(low)} to {show(high)}"
+
+
+def point_of(ratio: Ratio) -> str:
+    """The ratio itself, or why there is none."""
+    return f"n/a ({ratio.reason})" if ratio.ratio is None else times(ratio.ratio)
+
+
+def ends_of(ratio: Ratio | Interval) -> str:
+    """Its interval's ends, or why there are none."""
+    if ratio.low is None or ratio.high is None:
+        return f"n/a ({ratio.reason})"
+    return interval(ratio.low, ratio.high)
+
+
+def chance(p: float) -> str:
+    """A p value, in one form wherever it stands: two significant digits, below P_LEAST only that
+    it is, e.g. "0.039", "<0.0001"."""
+    return f"<{P_LEAST:.4f}" if p < P_LEAST else f"{p:.2g}"
+
+
+def sample_size(ratio: Ratio) -> str:
+    """What a ratio rests on: "3 runs" where runs are blocks of both sides, "3 + 2 boots" of new and
+    base where these are independent."""
+    if ratio.blocks:
+        return count(ratio.blocks, "run")
+    return f"{ratio.n_new} + {ratio.n_base} boots"
 
 
 def level_of(factor: str, level: Any) -> str:
@@ -90,38 +133,22 @@ def percent(ratio: float) -> str:
     return f"{100 * ratio:.1f} %"
 
 
-def _bound(ratio: float, show: Callable[[float], str]) -> str:
-    """An end of an interval; beyond what is ever seen, only that it is."""
-    if ratio > RATIO_MAX:
-        return f">{RATIO_MAX:,} x"
-    return f"<{1 / RATIO_MAX:g} x" if ratio < 1 / RATIO_MAX else show(ratio)
-
-
-def interval_of(comparison: Comparison, show: Callable[[float], str] = times) -> str:
-    """E.g. "95 % CI 4.8 to 5.4; n = 3 + 3"."""
-    ratio = comparison.ratio
+def interval_of(ratio: Ratio, show: Callable[[float], str] = times) -> str:
+    """E.g. "95 % CI 4.80 to 5.40; 3 runs"."""
     bounds = f"no interval: {ratio.reason}"
     if ratio.low is not None and ratio.high is not None:
-        bounds = f"95 % CI {_bound(ratio.low, show)} to {_bound(ratio.high, show)}"
+        bounds = f"95 % CI {interval(ratio.low, ratio.high, show)}"
         if ratio.low < 1 / RATIO_MAX and ratio.high > RATIO_MAX:
             bounds = "no useful interval"
-    return f"{bounds}; n = {ratio.n_new} + {ratio.n_base}"
+    return f"{bounds}; {sample_size(ratio)}"
 
 
 def sentence(comparison: Comparison) -> str:
-    """A comparison as a sentence that claims no more than its interval carries."""
-    ratio = comparison.ratio
+    """A comparison's numbers, which claim nothing; its verdict's word stands beside them."""
+    ratio, where = comparison.ratio, context_of(comparison)
     level = capital(describe(comparison.factor, comparison.level))
-    base, where = describe(comparison.factor, comparison.base), context_of(comparison)
-    where = f" {where}" if where else ""
+    base = describe(comparison.factor, comparison.base)
+    begin = f"{level} against {base}{' ' if where else ''}{where}"
     if ratio.ratio is None:
-        return f"{level} against {base}{where}: n/a ({ratio.reason})."
-    if ratio.low is None:
-        return f"{level} measured {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
-    if not ratio.excludes_one:
-        return (
-            f"{level} and {base} cannot be told apart{where}: {times(ratio.ratio)} x"
-            f" ({interval_of(comparison)})."
-        )
-    verb = "is worth" if ratio.ratio > 1 else "reaches only"
-    return f"{level} {verb} {times(ratio.ratio)} x {base}{where} ({interval_of(comparison)})."
+        return f"{begin}: n/a ({ratio.reason})."
+    return f"{begin}: {times(ratio.ratio)} x ({interval_of(ratio)})."

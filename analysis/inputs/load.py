@@ -96,7 +96,7 @@ class Result:
         parts = [("server", hosts.get("server"))]
         parts += [("client", one) for one in (clients if isinstance(clients, list) else [])]
         return [
-            (f"{role} {part.get('name')}", part["facts"])
+            (f"{role} {part.get('name') or 'n/a (no name)'}", part["facts"])
             for role, part in parts
             if isinstance(part, dict) and isinstance(part.get("facts"), dict)
         ]

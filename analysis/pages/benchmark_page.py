@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 
-from analysis.cells.words import count
+from analysis.cells.words import chance, count
 from analysis.inputs import files
 from analysis.inputs.benchmark import BenchmarkFile
 from analysis.judgement import gates
@@ -71,7 +71,7 @@ def _p(change: Change) -> str:
     if aggregate is not None:
         return f"n/a (only the {aggregate} is kept)"
     p = change.test.p
-    return f"n/a ({change.test.reason})" if p is None else f"{p:.2g}"
+    return f"n/a ({change.test.reason})" if p is None else chance(p)
 
 
 def _unmatched(of: Benchmarks) -> list[Block]:
@@ -110,20 +110,21 @@ def _digest(one: BenchmarkFile) -> str:
     return files.sha256_of(one.path)
 
 
-def csv_bytes(of: Benchmarks) -> bytes:
-    """One row a benchmark and a time; an unknown p is empty."""
+def csv_bytes(of: Benchmarks, stamp: str = "") -> bytes:
+    """One row a benchmark and a time; an unknown p is empty, and so is `forced` but for what was made against a
+    refusal."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
         ["benchmark", "time", "base_ns", "new_ns", "change", "n_base", "n_new", "p", "category"]
-        + ["threshold", "gate", "why"]
+        + ["threshold", "gate", "why", "forced"]
     )
     for change in of.changes:
         gated = change.gated
         row = [change.name, change.kind, *(f"{ns:.9g}" for ns in _ns(change))]
         row += [f"{change.relative:.9g}", change.base.repetitions, change.new.repetitions]
         row += ["" if change.test.p is None else f"{change.test.p:.9g}"]
-        row += [gated.change.category, gated.threshold, gated.word, gated.why]
+        row += [gated.change.category, gated.threshold, gated.word, gated.why, stamp]
         writer.writerow(row)
     return out.getvalue().encode()
 

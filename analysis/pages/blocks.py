@@ -24,13 +24,15 @@ class Table:
 @dataclass(frozen=True)
 class Block:
     """One part: each of lines, table and verbatim text may be absent. Under a section of the same
-    title it has no heading of its own; a folded one is opened by who wants it."""
+    title it has no heading of its own; a folded one is opened by who wants it, and is `brief` in Markdown,
+    where nothing folds."""
 
     title: str
     lines: list[str] = field(default_factory=list)
     table: Table | None = None
     verbatim: str = ""
     folded: bool = False
+    brief: str = ""
 
 
 def aligned(table: Table) -> list[str]:

@@ -8,7 +8,9 @@ from analysis.judgement.statements import Claim
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Block, Table
 
-TITLES = ["claim", "says", "word", "measured, 95 % interval", "n", "why"]
+TITLES = ["claim", "word", "measured, 95 % interval", "n", "judged", "why", "says"]
+# Units with which a column's title may end.
+UNITS = ("requests/s", "µs", "KiB", "MiB", "%")
 
 
 def blocks(study: Study) -> list[Block]:
@@ -18,15 +20,10 @@ def blocks(study: Study) -> list[Block]:
     return [
         Block(
             "Claims",
-            [*_judged(study.claims), *_basis(study.claims), *_limited(study.claims)],
+            [*_basis(study.claims), *_limited(study.claims)],
             Table(TITLES, [row(one) for one in study.claims], left=len(TITLES)),
         )
     ]
-
-
-def _judged(outcomes: list[ClaimOutcome]) -> list[str]:
-    """What is judged, where the experiment says it in words of its own."""
-    return [f"{one.name} is judged as: {one.claim.asks}" for one in outcomes if one.claim.says]
 
 
 def _basis(outcomes: list[ClaimOutcome]) -> list[str]:
@@ -67,11 +64,12 @@ def row(outcome: ClaimOutcome) -> list[str]:
     """A claim in a table of TITLES."""
     return [
         outcome.name,
-        outcome.says,
         outcome.word,
         measured(outcome),
         outcome.n,
+        outcome.claim.asks,
         outcome.why,
+        outcome.claim.says or "the same",
     ]
 
 
@@ -80,7 +78,10 @@ def measured(outcome: ClaimOutcome) -> str:
     one = outcome.decisive
     if one is None or one.number is None:
         return "n/a (see why)"
-    unit = "" if one.place.against is None else " x"
+    unit = " x"
+    if one.place.against is None:
+        last = outcome.claim.metric.title.split()[-1]
+        unit = f" {last}" if last in UNITS else ""
     return f"{_shown(outcome.claim, one, one.number)}{unit} ({_interval(outcome.claim, one)})"
 
 

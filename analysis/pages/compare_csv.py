@@ -13,19 +13,19 @@ from analysis.judgement.judged import RPS, Judged
 COLUMNS = ("rps_median", "rps_min", "rps_max", "rps_cv", "service_p99_us")
 
 
-def csv_bytes(of: Across) -> bytes:
+def csv_bytes(of: Across, stamp: str = "") -> bytes:
     """One row a place and a number judged; an unknown value is an empty field, its reason stands in
-    `missing`."""
+    `missing`, and the stamp of what was made against a refusal in `forced`."""
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
     titles = [f"{name}_{side}" for side in SIDES for name in ("n", *COLUMNS, "value")]
     writer.writerow(
         ["place", "measure", "column", *titles, "ratio_of_medians", "ratio", "low", "high", "p"]
-        + ["p_adjusted", "judged", "verdict", "gate", "missing"]
+        + ["p_adjusted", "judged", "verdict", "gate", "missing", "forced"]
     )
     gates = {id(row.pair): row for row in of.gate.rows}
     for row in of.judged:
-        writer.writerow(_row(row, gates.get(id(row.of))))
+        writer.writerow([*_row(row, gates.get(id(row.of))), stamp])
     return out.getvalue().encode()
 
 

@@ -6,16 +6,15 @@ from typing import Sequence
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.columns import COLUMNS, Column
-from analysis.cells.words import capital, count, times
+from analysis.cells.words import capital, chance, count, ends_of, point_of, sample_size
 from analysis.figures.canvas import Drawing
 from analysis.inputs.load import Result
 from analysis.judgement.across import SIDES, Across
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.judged import CPU, RPS, Judged
-from analysis.pages import gate as gate_page
+from analysis.pages import gate
 from analysis.pages.blocks import Block, Table
 from analysis.pages.page import Page, Section
-from analysis.statistics.effect import Ratio
 
 WHY = frozenset({"why"})
 SHOWN = [
@@ -31,7 +30,7 @@ def page(of: Across, forced: bool, drawings: Sequence[Drawing]) -> Page:
         title=f"{name(of.new.result)} against {name(of.base.result)}",
         sections=[
             Section("verdicts", "Verdicts", verdicts(of)),
-            Section("gate", "Gate", gate(of)),
+            Section("gate", gate.title(of.gate), [gate.block(of.gate, gate.calibrated(of.new.result, of.calibration))]),
             Section("spread", "Both sides", spread(of)),
             Section("figures", "Figures", [], list(drawings)),
             Section("unmatched", "What has no counterpart", unmatched(of)),
@@ -58,10 +57,23 @@ def stamp(of: Across) -> str:
 def banner(of: Across) -> list[Caveat]:
     """What speaks against the comparison, then against each result."""
     found = [Caveat("not comparable", one.sentence) for one in of.refused]
-    found += of.doubts
-    for side, study in zip(SIDES, (of.base, of.new)):
-        found += [Caveat(f"{side}: {one.what}", one.detail) for one in study.caveats]
-    return found
+    return found + of.doubts + _of_sides([study.caveats for study in (of.base, of.new)])
+
+
+def _of_sides(caveats: Sequence[list[Caveat]]) -> list[Caveat]:
+    """What speaks against both once, with both details where these differ; then against one."""
+    found = {}
+    for side, owns in zip(SIDES, caveats):
+        for one in owns:
+            found.setdefault(one.what, []).append((side, one.detail))
+    made = []
+    for what, told in sorted(found.items(), key=lambda one: -len({side for side, _ in one[1]})):
+        sides, details = (list(dict.fromkeys(column)) for column in zip(*told))
+        detail = details[0]
+        if len(details) > 1:
+            detail = "; ".join(f"{side}: {text}" for side, text in told)
+        made.append(Caveat(f"{sides[0] if len(sides) == 1 else 'both sides'}: {what}", detail))
+    return made
 
 
 def answer(of: Across) -> list[str]:
@@ -103,39 +115,17 @@ def _row(row: Judged) -> list[str]:
         pair.place,
         row.verdict.word,
         *(_value(cell, column, form) for cell in (pair.base, pair.new)),
-        f"n/a ({ratio.reason})" if ratio.ratio is None else f"{ratio.ratio:.3f}",
-        interval(ratio),
-        f"{ratio.n_base} + {ratio.n_new}",
-        f"n/a ({ratio.reason})" if p is None else f"{p:.2g}",
+        point_of(ratio),
+        ends_of(ratio),
+        sample_size(ratio),
+        f"n/a ({ratio.reason})" if p is None else chance(p),
         row.verdict.why,
     ]
-
-
-def interval(ratio: Ratio) -> str:
-    """E.g. "0.951 to 1.022"."""
-    if ratio.low is None or ratio.high is None:
-        return f"n/a ({ratio.reason})"
-    return f"{ratio.low:.3f} to {ratio.high:.3f}"
 
 
 def _value(cell: Cell, column: str, form: str) -> str:
     value = cell.values[column]
     return f"n/a ({value.reason})" if value.number is None else form.format(value.number)
-
-
-def gate(of: Across) -> list[Block]:
-    """The gate's word for each pair."""
-    outcome = of.gate
-    titles = ["place", "gate", "requests/s, medians", "CPU, medians"]
-    rows = [
-        [row.pair.place, gate_page.word_of(row, outcome), *(_medians(half.ratio.number) for half in row.halves)]
-        for row in outcome.rows
-    ]
-    return [Block("", outcome.lines, Table(titles, rows, 2) if rows else None)]
-
-
-def _medians(ratio: float | None) -> str:
-    return "n/a (see above)" if ratio is None else times(ratio) if ratio >= 10 else f"{ratio:.3f}"
 
 
 def spread(of: Across) -> list[Block]:

@@ -7,13 +7,12 @@ import io
 from typing import Any
 
 from analysis.cells import pairing
-from analysis.judgement.gates import Row
-from analysis.judgement.judged import Judged
+from analysis.judgement.gates import REFUSED, Row
+from analysis.judgement.judged import CPU, RPS, Judged
 from analysis.judgement.study import Study
 from analysis.pages import method
 from analysis.statistics import ranks
 from analysis.cells.aggregate import Cell
-from analysis.inputs.load import Result
 from analysis.cells.pairing import Pair
 from analysis.pages.variants import build_of, machine
 
@@ -67,21 +66,22 @@ def _of_build(build: dict[str, Any]) -> dict[str, Any]:
     return {name: build.get(name) for name in names}
 
 
-def _of_gate(pair: Pair, gate: Row | None) -> dict[str, Any]:
-    """The ratios of medians beside the bounds; where there is no gate, without."""
+def _of_gate(pair: Pair, gate: Row | None, refused: bool) -> dict[str, Any]:
+    """The ratios of medians beside the bounds; where there is no gate, without; a gate that is
+    refused neither passes nor fails."""
     rps, cpu = (None, None) if gate is None else gate.halves
     return {
         "rps_ratio": pair.rps.medians.number,
         "rps_bound": rps and rps.bound,
-        "rps_pass": rps and rps.passed,
+        "rps_pass": None if refused else rps and rps.passed,
         "cpu_is": pair.cpu_column,
         "cpu_us_base": pair.base.values[pair.cpu_column].number,
         "cpu_us_new": pair.new.values[pair.cpu_column].number,
         "cpu_ratio": pair.cpu.medians.number,
         "cpu_bound": cpu and cpu.bound,
-        "cpu_pass": cpu and cpu.passed,
-        "gate_pass": gate and gate.passed,
-        "gate": gate and gate.text,
+        "cpu_pass": None if refused else cpu and cpu.passed,
+        "gate_pass": None if refused else gate and gate.passed,
+        "gate": REFUSED if refused else gate and gate.text,
     }
 
 
@@ -103,12 +103,13 @@ def _of_verdicts(rps: Judged, cpu: Judged) -> dict[str, Any]:
 
 
 def _of_pair(
-    result: Result, pair: Pair, gate: Row | None, verdicts: list[Judged]
+    study: Study, pair: Pair, gate: Row | None, verdicts: list[Judged]
 ) -> dict[str, Any]:
     """One row: what is gated, then both sides, then what was built."""
+    result = study.result
     sides = {"base": (pair.base_name, pair.base), "new": (pair.name, pair.new)}
     row: dict[str, Any] = {"scenario": pair.place, "base": pair.base_name, "new": pair.name}
-    row |= _of_gate(pair, gate)
+    row |= _of_gate(pair, gate, study.gate.word == REFUSED)
     for measure in pairing.measures(pair):
         both = pairing.ranges(pair, measure)
         row[f"{measure.key}_apart"] = None if both is None else pairing.apart(*both)
@@ -144,10 +145,10 @@ def csv_bytes(study: Study) -> bytes | None:
     if not pairs:
         return None
     run, gate = _of_run(study), study.gate.rows or [None] * len(pairs)
-    judged = [study.judged[at : at + 2] for at in range(0, len(study.judged), 2)]
+    judged = {(id(row.of), row.measure): row for row in study.judged}
     rows = [
-        _of_pair(study.result, pair, row, verdicts) | run
-        for pair, row, verdicts in zip(pairs, gate, judged)
+        _of_pair(study, pair, row, [judged[id(pair), one] for one in (RPS, CPU)]) | run
+        for pair, row in zip(pairs, gate)
     ]
     out = io.StringIO(newline="")
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")

@@ -9,7 +9,7 @@ from typing import Any
 
 from analysis.cells.aggregate import Aggregate
 from analysis.pages.blocks import Block, Table
-from analysis.pages.facts import phrase
+from analysis.pages.facts import listed, phrase
 from analysis.cells.words import count
 from analysis.judgement.caveats import busy_words, unlike_answers
 from analysis.judgement.study import Study
@@ -53,7 +53,7 @@ def blocks(study: Study) -> list[Block]:
 
 def _plan(result: Result) -> list[str]:
     plan = result.plan
-    lines = [f"Left out: {_omitted(omitted)}." for omitted in plan.get("omitted") or []]
+    lines = [f"Left out: {_omitted(omitted)}." for omitted in listed(plan.get("omitted"))]
     if plan.get("form_reason"):
         lines.append(f"Form of the profile: {phrase(plan['form_reason'])}.")
     lines += _repeated(plan.get("repeats"))
@@ -71,7 +71,8 @@ def _repeated(repeats: Any) -> list[str]:
         f"It repeats the plan of {phrase(repeats.get('result'))}, manifest SHA-256"
         f" {phrase(repeats.get('manifest_sha256'))}."
     ]
-    for one in repeats.get("differences") or []:
+    differences = listed(repeats.get("differences"))
+    for one in (one for one in differences if isinstance(one, dict)):
         was, now = phrase(one.get("was")), phrase(one.get("now"))
         lines.append(f"Otherwise than then: {one.get('what')} was {was}, now {now}.")
     return lines
@@ -119,7 +120,7 @@ def _parity(parity: dict[str, Any] | None) -> list[str]:
     for when, words in (("before", "before the first sample"), ("after", "after the last")):
         found = (parity or {}).get(when)
         if isinstance(found, dict):
-            groups = [f"  {line}" for line in map(_group, found.get("groups") or []) if line]
+            groups = [f"  {line}" for line in map(_group, listed(found.get("groups"))) if line]
             as_before = groups == told and bool(told)
             lines.append(
                 f"Same answers to the same requests, {words}: {_equal(found)}"
@@ -141,9 +142,10 @@ def _group(group: Any) -> str | None:
     servers = group.get("servers") if isinstance(group, dict) else None
     if not isinstance(servers, list):
         return None
-    digests = dict.fromkeys(str(one.get("digest")) for one in servers if one.get("digest"))
-    said = ", ".join(digests) or "n/a"
-    return f"{phrase(group.get('request'))}: SHA-256 {said} from {count(len(servers), 'server')}"
+    said = [one.get("digest") for one in servers if isinstance(one, dict)]
+    digests = dict.fromkeys(phrase(digest) for digest in said if digest)
+    answers = ", ".join(digests) or "n/a"
+    return f"{phrase(group.get('request'))}: SHA-256 {answers} from {count(len(servers), 'server')}"
 
 
 def _drift(result: Result) -> list[str]:
@@ -205,7 +207,7 @@ def _notes(valid: list[Sample]) -> list[str]:
     """Each note with its sample; those of several that differ in numbers alone, in one line."""
     alike: dict[str, list[tuple[Sample, str]]] = {}
     for sample in valid:
-        for note in sample.raw.get("notes") or []:
+        for note in map(phrase, listed(sample.raw.get("notes"))):
             alike.setdefault(NUMBER.sub("0", note), []).append((sample, note))
     lines = []
     for noted in alike.values():

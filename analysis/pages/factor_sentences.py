@@ -258,6 +258,12 @@ def _method(grid: Grid) -> list[str]:
         f"Log-linear model of {len(grid.samples)} samples, runs as blocks, levels as names; least"
         f" squares, {intervals}"
     ]
+    if model.error is not None:
+        found.append(
+            "It may tell what single verdicts do not, for it takes one noise from all samples, where"
+            " a verdict has that of its own cells alone; its p values are corrected among its own"
+            " terms, a family apart from the verdicts'."
+        )
     if not model.balanced:
         found.append(
             "The grid is not balanced, so a share counts what earlier terms leave: another order of"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterator
 
 from analysis.cells import pairing
+from analysis.cells.words import chance
 from analysis.judgement.grid import Grid, grid
 from analysis.judgement.study import Study
 from analysis.pages import factor_sentences
@@ -93,7 +94,7 @@ def _note(modelled: Grid, term: Term) -> str:
 
 
 def _p(p: float | None) -> str:
-    return "n/a" if p is None else "<0.0001" if p < 1e-4 else f"{p:.2g}"
+    return "n/a" if p is None else chance(p)
 
 
 def _effects(modelled: Grid) -> Table:

@@ -31,6 +31,12 @@ def word(value: Any) -> str:
     return "n/a" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+def listed(value: Any) -> list[Any]:
+    """What should be a list as one: nothing is none, and what is no list is told as its one
+    member."""
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
 def phrase(value: Any) -> str:
     """Any value in one line: a text as it is, an object as "name: words; ..."."""
     if isinstance(value, dict):

@@ -28,8 +28,8 @@ ABOUT = [
     " gate with less room is refused.",
     "Of medians: how far the ratio of two medians of these runs reaches, in which slow phases do"
     " not cancel; a gate on medians with less room than either is refused.",
-    "Least detectable: the least change that these runs find in 80 of 100 cases; runs for 1 %, 2 %,"
-    " 5 %: how many find such a change as often.",
+    "Least detectable: the least change that these runs find in 80 of 100 cases; runs for a change:"
+    " how many find it as often.",
 ]
 
 

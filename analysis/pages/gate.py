@@ -7,14 +7,14 @@ and `beyond`, never `pass` and `fail`.
 from __future__ import annotations
 
 from analysis.cells.aggregate import Aggregate
-from analysis.cells.words import count, some
+from analysis.cells.words import count, ends_of, point_of, some, times
+from analysis.inputs.load import Result
 from analysis.judgement import gate as asked
 from analysis.judgement import calibration_file, gates
-from analysis.judgement.calibration import Floor
+from analysis.judgement.calibration import Calibration, Floor
 from analysis.judgement.gates import GateOutcome, Half, Row
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Block, Table
-from analysis.pages.ratios import ends, number
 
 UNCALIBRATED = (
     "No calibration of this host is known, so the noise floor is this run's own spread: it is told,"
@@ -24,10 +24,16 @@ UNCALIBRATED = (
 INFORMATION = {gates.PASS: "within", gates.FAIL: "beyond"}
 
 
-def block(study: Study) -> Block:
-    """The gate's word and bounds, and each number beside its bound and the noise floor."""
-    outcome = study.gate
-    return Block(title(outcome), _lines(study), _table(outcome))
+def of_study(study: Study) -> Block:
+    """The gate of a run's variants."""
+    own = "The noise floor is this run's own: it is an A/A run."
+    return block(study.gate, own if study.no_a_a is None else calibrated(study.result, study.calibration))
+
+
+def block(outcome: GateOutcome, floor: str) -> Block:
+    """The gate's word and bounds, and each number beside its bound and the noise floor; `floor`
+    says whose noise that is."""
+    return Block(title(outcome), _lines(outcome, floor), _table(outcome))
 
 
 def title(outcome: GateOutcome) -> str:
@@ -38,6 +44,8 @@ def title(outcome: GateOutcome) -> str:
 def word_of(of: Row | Half, outcome: GateOutcome) -> str:
     """The word of a pair, or of one number of it, e.g. "fail (CPU)", or "beyond (CPU)" where no gate
     was asked for."""
+    if outcome.word == gates.REFUSED:
+        return gates.REFUSED
     text = of.text if isinstance(of, Row) else of.word
     if outcome.gate.stated:
         return text
@@ -51,7 +59,7 @@ def place_noun(found: Aggregate) -> str:
 
 
 def sentence(study: Study) -> str:
-    """Of each variant: where the gate holds, where it does not, where nobody knows."""
+    """Of each variant: where the gate that was asked for holds, where not, where nobody knows."""
     outcome, told = study.gate, []
     for name in dict.fromkeys(pair.name for pair in study.pairs):
         base = study.pairs[0].base_name
@@ -61,27 +69,19 @@ def sentence(study: Study) -> str:
             gates.NO_GATE: "no gate is judged",
             gates.REFUSED: "the gate is refused, for "
             + ("not all compares" if study.refused else "it is tighter than this host's noise floor"),
-        }.get(outcome.word) or _holds(rows, outcome, place_noun(study.found))
+        }.get(outcome.word) or _holds(rows, place_noun(study.found))
         told.append(f"{name} against {base}: {words}{unjudged}")
-    if not outcome.gate.stated:
-        told.append("no gate was asked for, so this judges nothing")
     return "; ".join(told)
 
 
-def _holds(rows: list[Row], outcome: GateOutcome, noun: str) -> str:
+def _holds(rows: list[Row], noun: str) -> str:
     """E.g. "the gate holds in 1 of 2 scenarios; it fails in 1 (echo: fail (CPU))"."""
-    stated = outcome.gate.stated
     held = sum(row.word == gates.PASS for row in rows)
-    begin = "the gate holds" if stated else "its medians lie within the usual bounds"
-    text = f"{begin} in {held} of {count(len(rows), noun)}"
-    verbs = {
-        gates.FAIL: "it fails" if stated else "beyond them",
-        gates.UNDECIDED: "it is undecided" if stated else "not known",
-    }
-    for word, verb in verbs.items():
-        places = [f"{row.pair.place}: {_why(row, outcome)}" for row in rows if row.word == word]
+    text = f"the gate holds in {held} of {count(len(rows), noun)}"
+    for word, verb in ((gates.FAIL, "fails"), (gates.UNDECIDED, "is undecided")):
+        places = [f"{row.pair.place}: {row.text}" for row in rows if row.word == word]
         if places:
-            text += f"; {verb} in {len(places)} ({some(places)})"
+            text += f"; it {verb} in {len(places)} ({some(places)})"
     return text
 
 
@@ -91,31 +91,23 @@ def _not_judged(outcome: GateOutcome) -> str:
     return f"; not judged, {len(places)} more ({some(places)})" if places else ""
 
 
-def _why(row: Row, outcome: GateOutcome) -> str:
-    """E.g. "fail (CPU)", or "CPU" after the word `beyond`."""
-    if outcome.gate.stated or row.word != gates.FAIL:
-        return word_of(row, outcome)
-    return " and ".join(half.name for half in row.halves if half.word == gates.FAIL)
-
-
-def _lines(study: Study) -> list[str]:
-    outcome = study.gate
+def _lines(outcome: GateOutcome, floor: str) -> list[str]:
     if outcome.word == gates.NO_GATE:
         return outcome.lines
     word = {gates.PASS: "passes", gates.FAIL: "fails", gates.REFUSED: "is refused"}
     says = word.get(outcome.word, "is undecided")
     lines = [f"The gate (kind {outcome.gate.kind}) {says}."] if outcome.gate.stated else []
-    lines += [*outcome.lines, *_beyond_but_untold(outcome)]
-    if outcome.rows:
-        lines.append(_calibrated(study))
-    return lines
+    lines += outcome.lines
+    if outcome.word != gates.REFUSED:
+        lines += _beyond_but_untold(outcome)
+    return [*lines, floor] if outcome.rows else lines
 
 
 def _beyond_but_untold(outcome: GateOutcome) -> list[str]:
     """Where a gate on medians fails and the interval does not say so."""
     halves = [
-        f"{half.name} of {row.pair.place} ({number(half.ratio.number)}, interval"
-        f" {ends(half.change.ratio.low, half.change.ratio.high) or 'n/a'})"
+        f"{half.name} of {row.pair.place} ({times(half.ratio.number or 1)}, interval"
+        f" {ends_of(half.change.ratio)})"
         for row in outcome.rows
         for half in row.halves
         if half.word == gates.FAIL and not _told_by_interval(half)
@@ -136,27 +128,26 @@ def _told_by_interval(half: Half) -> bool:
     return high < half.bound if half.least else low > half.bound
 
 
-def _calibrated(study: Study) -> str:
+def calibrated(result: Result, known: Calibration | None) -> str:
     """By whose noise the floor is."""
-    known = study.calibration
     if known is None:
         return UNCALIBRATED
-    if study.no_a_a is None:
-        return "The noise floor is this run's own: it is an A/A run."
     when = known.source.get("started_at") or "n/a (not recorded)"
     return (
         f"The noise floor is that of the A/A run {known.source.get('result')} on this host,"
-        f" measured {when}, {calibration_file.age(study.result, known)}, with windows of {known.settings.get('duration')}."
+        f" measured {when}, {calibration_file.age(result, known)}, with windows of"
+        f" {known.settings.get('duration')}."
     )
 
 
 def _table(outcome: GateOutcome) -> Table | None:
     if not outcome.rows:
         return None
-    judged = "95 % interval" if outcome.gate.kind == asked.INTERVAL else "ratio of medians"
+    by_interval = outcome.gate.kind == asked.INTERVAL
+    judged = ["ratio", "95 % interval"] if by_interval else ["ratio of medians"]
     several = len({row.pair.name for row in outcome.rows}) > 1
     word = title(outcome).lower()
-    titles = ["place", "number", judged, "bound", "room", "noise floor", word]
+    titles = ["place", "number", *judged, "bound", "room", "noise floor", word]
     rows = [
         _half(row.pair.place + (f" ({row.pair.name})" if several else ""), half, outcome)
         for row in outcome.rows
@@ -166,22 +157,24 @@ def _table(outcome: GateOutcome) -> Table | None:
 
 
 def _half(place: str, half: Half, outcome: GateOutcome) -> list[str]:
-    ratio = half.change.ratio
-    if outcome.gate.kind == asked.INTERVAL:
-        shown = ends(ratio.low, ratio.high) or f"n/a ({ratio.reason})"
-    else:
-        shown = number(half.ratio.number) or f"n/a ({half.ratio.reason})"
     why = f" ({half.why})" if half.why and half.ratio.number is not None else ""
-    word = word_of(half, outcome) + why
     return [
         place,
         half.name,
-        shown,
+        *_judged(half, outcome.gate.kind == asked.INTERVAL),
         f"{'at least' if half.least else 'at most'} {half.bound:g}",
         f"{half.room:.1%}",
         _floor(half.floor),
-        f"{word}; refused" if half.below_floor and outcome.gate.stated else word,
+        word_of(half, outcome) + (why if outcome.word != gates.REFUSED else ""),
     ]
+
+
+def _judged(half: Half, by_interval: bool) -> list[str]:
+    """What the gate looks at."""
+    if not by_interval:
+        medians = half.ratio
+        return [f"n/a ({medians.reason})" if medians.number is None else times(medians.number)]
+    return [point_of(half.change.ratio), ends_of(half.change.ratio)]
 
 
 def _floor(known: Floor | None) -> str:

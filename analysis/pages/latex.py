@@ -10,13 +10,12 @@ import textwrap
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.columns import COLUMNS, Column
-from analysis.cells.words import context_of, describe
+from analysis.cells.words import chance, context_of, describe, ends_of, point_of, sample_size
 from analysis.judgement import judged
 from analysis.judgement.judged import Judged
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Table
 from analysis.pages.cell_tables import na, shown, shown_levels
-from analysis.statistics.effect import Ratio
 
 FOLDER = "tables"
 # What a column of a paper has room for; aggregate.csv has them all.
@@ -41,20 +40,25 @@ SPECIAL = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 LATIN_LAST = 0xFF  # what LaTeX knows without further packages
-RATIO_MAX = 1000
 HEAD_LETTERS = 12
+FITS = (
+    "Needs \\usepackage{booktabs}. Made for the full width of a page of two columns, a table* in"
+    " \\footnotesize with \\setlength{\\tabcolsep}{3pt}."
+)
 
 
 def files(study: Study) -> dict[str, bytes]:
     """Path in the result directory to content; verdicts only where something was compared."""
     name = study.result.path.resolve().name
-    made = {f"{FOLDER}/cells.tex": _tabular(f"The cells of {name}.", _cells(study))}
+    warned = [f"{one.what}: {one.detail}" for one in study.caveats]
+    about = f"Caption: The cells of {name}; n counts valid samples, each a boot of the server."
+    made = {f"{FOLDER}/cells.tex": _tabular([about, *warned], _cells(study))}
     if study.judged:
         about = (
-            f"The verdicts of {name}: {judged.family(study.judged)} with their 95 % intervals, p"
+            f"Caption: The verdicts of {name}: {judged.family(study.judged)} with their 95 % intervals, p"
             " after Holm's correction for all that have one."
         )
-        made[f"{FOLDER}/verdicts.tex"] = _tabular(about, _verdicts(study))
+        made[f"{FOLDER}/verdicts.tex"] = _tabular([about, *warned], _verdicts(study))
     return made
 
 
@@ -94,7 +98,7 @@ def _verdicts(study: Study) -> Table:
         for row in study.judged
     ]
     words = ["level", "against", "where", *(["number"] if several else []), "verdict"]
-    return Table([*words, "ratio", "95 % interval", "p", "n"], rows, left=len(words))
+    return Table([*words, "ratio", "95 % interval", "p (Holm)", "n"], rows, left=len(words))
 
 
 def _place(row: Judged) -> list[str]:
@@ -105,25 +109,12 @@ def _place(row: Judged) -> list[str]:
 
 def _numbers(row: Judged) -> list[str]:
     ratio, p = row.ratio, row.verdict.p_adjusted
-    why = f"n/a ({ratio.reason})"
-    interval = why if ratio.low is None else f"{_end(ratio.low)} to {_end(ratio.high)}"
-    shown_p = why if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
-    return [why if ratio.ratio is None else _end(ratio.ratio), interval, shown_p, _boots(ratio)]
+    shown_p = f"n/a ({ratio.reason})" if p is None else chance(p)
+    return [point_of(ratio), ends_of(ratio), shown_p, sample_size(ratio)]
 
 
-def _boots(ratio: Ratio) -> str:
-    return f"{ratio.n_new} + {ratio.n_base}"
-
-
-def _end(ratio: float) -> str:
-    """Three decimals below 10, for a margin is small; beyond what is ever seen, only that it is."""
-    if ratio > RATIO_MAX or ratio < 1 / RATIO_MAX:
-        return f"> {RATIO_MAX:,}" if ratio > 1 else f"< {1 / RATIO_MAX:g}"
-    return f"{ratio:.3f}" if ratio < 10 else f"{ratio:.1f}"
-
-
-def _tabular(about: str, table: Table) -> bytes:
-    """The table between rules; reasons of unknown values as numbered notes beneath."""
+def _tabular(about: list[str], table: Table) -> bytes:
+    """The table between rules, what it is about above it as comments; reasons of unknown values as numbered notes beneath."""
     notes: list[str] = []
     rows = [[_noted(text, notes) for text in row] for row in table.rows]
     width = len(table.titles)
@@ -133,7 +124,7 @@ def _tabular(about: str, table: Table) -> bytes:
         for place, note in enumerate(notes, start=1)
     ]
     lines = [
-        f"% {' '.join(about.split())} Needs \\usepackage{{booktabs}}.",
+        *(f"% {' '.join(line.split())}" for line in [*about, FITS]),
         rf"\begin{{tabular}}{{{kinds}}}",
         r"\toprule",
         *map(_row, _heads(table.titles)),

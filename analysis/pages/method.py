@@ -50,8 +50,16 @@ def not_shown(study: Study) -> list[Block]:
 
 
 def again(study: Study) -> list[Block]:
-    """The one command that runs it again."""
-    return [Block("Run it again", verbatim=command(study.result))]
+    """What runs it again: from this directory, and without it."""
+    result = study.result
+    found = [Block("Run it again", verbatim=command(result))]
+    name = result.experiment.get("name")
+    if isinstance(name, str) and name:
+        commit = result.commit_of() or "n/a (not recorded)"
+        line = f"Without this directory, where experiments/{name} is as it was, at commit {commit}:"
+        experiment = shlex.quote(f"experiments/{name}")
+        found.append(Block("", [line], verbatim=f"./weir run {experiment}{_changes(result)}"))
+    return found
 
 
 def method(result: Result) -> list[str]:
@@ -246,10 +254,6 @@ def limits(result: Result) -> list[str]:
             "Stacks that spin and stacks that block differ in that too; OS CPU per request "
             "compares only among equals, busy time compares across."
         )
-    found.append(
-        "Percentiles have no interval: they come from merged histograms, in which the requests of "
-        "one server are not independent."
-    )
     return found
 
 
@@ -263,11 +267,15 @@ def command(result: Result) -> str:
     place = shlex.quote(_place(result.path.resolve()))
     if "run_id" in result.plan:  # what it then repeats is the plan, with all that was overridden
         return f"./weir run {place}"
-    overrides = "".join(
+    return f"./weir run {place}{_changes(result)}"
+
+
+def _changes(result: Result) -> str:
+    """What the command line changed in the experiment."""
+    return "".join(
         [f" --set {shlex.quote(text)}" for text in _overrides(result)]
         + [f" --variant {shlex.quote(text)}" for text in _commits(result)]
     )
-    return f"./weir run {place}{overrides}"
 
 
 def _place(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 from analysis.inputs.load import Result
@@ -50,9 +51,12 @@ def files(study: Study) -> list[Block]:
     rows = [
         [name, f"{entry['bytes']:,}", entry["sha256"]] for name, entry in hashes.items()
     ]
-    name = (
+    about = (
         f"{len(hashes)} files that this report was made from, as the manifest lists them; each was"
         " checked"
     )
     table = Table(["file", "bytes", "SHA-256"], rows)
-    return [Block(name, [], table, folded=True)]
+    listed = "".join(f"{entry['sha256']}  {name}\n" for name, entry in hashes.items())
+    digest = hashlib.sha256(listed.encode()).hexdigest()
+    brief = f"{about}; SHA-256 of the list, as sha256sum prints it in that order: {digest}"
+    return [Block(about, [], table, folded=True, brief=brief)]

@@ -31,7 +31,15 @@ def _render(template: str, page: Page, autoescape: bool) -> bytes:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["md"] = lambda text: str(text).replace("|", "\\|").replace("\n", " ")
+    environment.filters["md"] = _escaped
     environment.globals["inline_svg"] = inline.inline_svg
     environment.globals["theme_css"] = inline.theme_css
     return environment.get_template(template).render(page=page).encode()
+
+
+def _escaped(text: object) -> str:
+    """Any text within a line of Markdown: no tag, no column, and no line of its own."""
+    line = " ".join(str(text).splitlines())
+    for mark in ("|", "<"):
+        line = line.replace(mark, f"\\{mark}")
+    return line

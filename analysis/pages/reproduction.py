@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from analysis.cells.words import count, times
+from analysis.cells.words import count, ends_of, sample_size, times
 from analysis.inputs.load import Result
 from analysis.judgement import refusals
 from analysis.judgement.claims import ClaimOutcome, UNDECIDED
@@ -65,10 +65,9 @@ def _measured(said: ClaimOutcome | Verdict) -> str:
     if isinstance(said, ClaimOutcome):
         return f"{measured(said)}; n = {said.n}"
     ratio = said.ratio
-    n = str(ratio.blocks) if ratio.blocks else f"{ratio.n_new} + {ratio.n_base}"
     if ratio.ratio is None or ratio.low is None or ratio.high is None:
-        return f"n/a ({ratio.reason}); n = {n}"
-    return f"{times(ratio.ratio)} x ({times(ratio.low)} to {times(ratio.high)}); n = {n}"
+        return f"n/a ({ratio.reason}); {sample_size(ratio)}"
+    return f"{times(ratio.ratio)} x ({ends_of(ratio)}); {sample_size(ratio)}"
 
 
 def _changed(old: Result, new: Result) -> list[str]:

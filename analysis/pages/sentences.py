@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics as plain
 
 from analysis.cells.aggregate import Aggregate, Cell, relative_rates
-from analysis.cells.words import compact, count, describe, sentence
+from analysis.cells.words import compact, count, describe
 from analysis.inputs.load import Result
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Block
@@ -19,24 +19,10 @@ DRIFT_HINT_P = 0.05
 
 
 def blocks(study: Study) -> list[Block]:
-    """The run as a whole; what each factor is worth; how far to trust the intervals."""
-    found = study.found
-    lines = summary(study.result, found.cells)
-    made = [Block("What the run says", lines + ([text] if (text := basis(found)) else []))]
-    made += [
-        Block(f"{name}, requests per second", lines) for name, lines in _by_factor(found).items()
-    ]
-    text = multiplicity(found)
-    return made + ([Block("How far the intervals go", [text])] if text else [])
-
-
-def _by_factor(found: Aggregate) -> dict[str, list[str]]:
-    """Sentences by factor; those of the bare echo, where there is one, are what was asked for."""
-    lines: dict[str, list[str]] = {}
-    for comparison in sorted(found.comparisons, key=lambda one: one.factor != "bare"):
-        name = "pipeline against bare echo" if comparison.factor == "bare" else comparison.factor
-        lines.setdefault(name, []).append(sentence(comparison))
-    return lines
+    """The run as a whole, and what its ratios are of; the ratios stand in the table of verdicts."""
+    lines = summary(study.result, study.found.cells)
+    text = basis(study.found)
+    return [Block("What the run says", lines + ([text] if text else []))]
 
 
 def summary(result: Result, cells: list[Cell]) -> list[str]:
@@ -118,15 +104,4 @@ def basis(found: Aggregate) -> str | None:
     return (
         "The ratios are of geometric means over samples, while the tables show medians; each"
         f" factor's levels are compared with its first level ({', '.join(bases.values())})."
-    )
-
-
-def multiplicity(found: Aggregate) -> str | None:
-    """How many intervals stand side by side, and what that means."""
-    n = sum(comparison.ratio.low is not None for comparison in found.comparisons)
-    if n < 2:
-        return None
-    return (
-        "Each interval covers its ratio with 95 % confidence by itself; of these "
-        f"{n}, {n * 0.05:.2g} miss on average."
     )

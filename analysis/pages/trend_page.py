@@ -6,14 +6,13 @@ import csv
 import io
 from typing import Sequence
 
-from analysis.cells.words import count, some
+from analysis.cells.words import count, ends_of, point_of, some
 from analysis.figures.canvas import Drawing
 from analysis.judgement.across import APART
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.history import History, Point, Series
 from analysis.judgement.verdicts import Verdict
 from analysis.pages.blocks import Block, Table
-from analysis.pages.compare_page import interval
 from analysis.pages.page import Page, Section
 
 # How a verdict is marked that another client had a part in.
@@ -117,8 +116,7 @@ def _row(of: History, point: Point) -> list[str]:
 
 def _told(verdict: Verdict, client: bool) -> list[str]:
     ratio = verdict.ratio
-    point = f"n/a ({ratio.reason})" if ratio.ratio is None else f"{ratio.ratio:.3f}"
-    return [point, interval(ratio), verdict.word + (f" ({CLIENT})" if client else "")]
+    return [point_of(ratio), ends_of(ratio), verdict.word + (f" ({CLIENT})" if client else "")]
 
 
 def _left_out(of: History, drawings: Sequence[Drawing]) -> list[Block]:

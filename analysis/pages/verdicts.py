@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from analysis.cells.pairing import Pair
+from analysis.cells.words import chance, ends_of, point_of, sample_size
 from analysis.judgement import judged
 from analysis.judgement.judged import CPU, Judged
 from analysis.judgement.study import Study
@@ -22,18 +23,10 @@ from analysis.judgement.verdicts import (
 )
 from analysis.pages import floor, gate
 from analysis.pages.blocks import Block, Table
-from analysis.pages.ratios import ends, number
 from analysis.statistics.ranks import REPETITIONS_MIN, RankTest
 
-TITLES = [
-    "place",
-    "number",
-    "ratio",
-    "95 % interval",
-    "bootstrap",
-    "p (Holm)",
-    "blocks",
-]
+TITLES = ["place", "number", "verdict", "ratio", "95 % interval", "p (Holm)", "n", "bootstrap"]
+NUMBER = TITLES.index("number")
 RANK_TITLES = ["Wilcoxon p", "Mann-Whitney p"]
 WORDS = (BETTER, WORSE, EQUIVALENT, INCONCLUSIVE)
 MEANING = (
@@ -55,7 +48,7 @@ def blocks(study: Study) -> list[Block]:
     if study.judged:
         made.append(Block("Verdicts", [*_lines(study), *a_a(study)], _table(study.judged)))
     if study.pairs or study.gate.gate.stated:
-        made.append(gate.block(study))
+        made.append(gate.of_study(study))
     if study.no_a_a is None and study.calibration is not None:
         made.append(floor.block(study.calibration))
     return made
@@ -68,8 +61,8 @@ def _lines(study: Study) -> list[str]:
     fallen = Counter(row.verdict.word for row in rows)
     lines = [
         (
-            f"Judged together: {judged.family(rows)}, of which {with_interval} have an interval; a"
-            " block is one run, with a server's boot a side."
+            f"Judged together: {judged.family(rows)}, of which {with_interval} have an interval; n"
+            " counts runs, with a server's boot a side, where these are paired, else boots."
         ),
         MEANING,
         f"Here: {', '.join(f'{fallen[word]} {word}' for word in WORDS if fallen[word])}.",
@@ -91,21 +84,22 @@ def a_a(study: Study) -> list[str]:
         ]
     places = ", ".join(f"{row.measure} of {row.where}: {row.verdict.word}" for row in wrong)
     return [
-        f"SOMETHING IS WRONG: this is an A/A run, both variants are one program with the same"
-        f" settings, and yet {places}. Chance does this in at most {ALPHA:.0%} of A/A runs. Look"
-        " at the order of the samples, at drift, and at what else ran; believe no other verdict of"
-        " this host until another A/A run is clean."
+        "This is an A/A run: both variants are one program with the same settings, and yet a verdict"
+        f" tells them apart ({places}). Chance does so in at most {100 * ALPHA:.0f} of 100 such"
+        " runs: run it again; twice running, something is wrong with the order of the samples, with"
+        " drift, or with what else ran, and no other verdict of this host is to be believed."
     ]
 
 
 def _table(rows: list[Judged]) -> Table:
     several = len({row.of.name for row in rows if isinstance(row.of, Pair)}) > 1
     by_rank = _has_ranks(rows)
-    titles = [*TITLES, *(RANK_TITLES if by_rank else []), "verdict"]
-    table = [
-        [*_row(row, several), *(_ranks(row) if by_rank else []), row.verdict.word] for row in rows
-    ]
-    return Table(titles, table, left=2, words=frozenset({"verdict"}))
+    titles = [*TITLES, *(RANK_TITLES if by_rank else [])]
+    table = [[*_row(row, several), *(_ranks(row) if by_rank else [])] for row in rows]
+    if len({row.measure for row in rows}) == 1:  # the block's first line says which
+        for line in (titles, *table):
+            del line[NUMBER]
+    return Table(titles, table, left=titles.index("verdict") + 1)
 
 
 def _has_ranks(rows: list[Judged]) -> bool:
@@ -119,11 +113,7 @@ def _ranks(row: Judged) -> list[str]:
 
 
 def _p(test: RankTest) -> str:
-    return f"n/a ({test.reason})" if test.p is None else _shown_p(test.p)
-
-
-def _shown_p(p: float) -> str:
-    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+    return f"n/a ({test.reason})" if test.p is None else chance(test.p)
 
 
 def _row(row: Judged, several: bool) -> list[str]:
@@ -132,9 +122,10 @@ def _row(row: Judged, several: bool) -> list[str]:
     return [
         row.where + name,
         row.measure,
-        number(ratio.ratio) or f"n/a ({ratio.reason})",
-        ends(ratio.low, ratio.high) or f"n/a ({ratio.reason})",
-        ends(boot.low, boot.high) or f"n/a ({boot.reason})",
-        "n/a (no interval)" if p is None else _shown_p(p),
-        str(ratio.blocks) if ratio.blocks else f"{ratio.n_new} + {ratio.n_base}, not paired",
+        row.verdict.word,
+        point_of(ratio),
+        ends_of(ratio),
+        "n/a (no interval)" if p is None else chance(p),
+        sample_size(ratio),
+        ends_of(boot),
     ]

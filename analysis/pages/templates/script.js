@@ -119,6 +119,14 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", nameTheme)
 theme.hidden = false;
 nameTheme();
 
+// What goes on beyond the right edge fades there, until one has scrolled to its end.
+for (const box of document.querySelectorAll(".box, nav, pre")) {
+  const fade = () => box.classList.toggle(
+    "more", box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
+  box.addEventListener("scroll", fade, { passive: true });
+  new ResizeObserver(fade).observe(box);
+}
+
 // Paper has nothing to click on.
 addEventListener("beforeprint", () => {
   for (const folded of document.querySelectorAll("details")) folded.open = true;

@@ -113,8 +113,8 @@ class Cells(unittest.TestCase):
         )
         self.assertRegex(
             words.sentence(one),
-            r"^Coalesce is worth \d\.\d\d x immediate at depth 8, on epoll@loopback "
-            r"\(95 % CI \d\.\d\d to \d\.\d\d; n = 3 \+ 3\)\.$",
+            r"^Coalesce against immediate at depth 8, on epoll@loopback: \d\.\d\d x "
+            r"\(95 % CI \d\.\d\d to \d\.\d\d; 3 runs\)\.$",
         )
 
     def test_basis(self):

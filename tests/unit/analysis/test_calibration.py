@@ -274,7 +274,7 @@ class Commands(unittest.TestCase):
         """an A/A run that tells its sides apart is called wrong, loudly, with 1"""
         status, out, _ = self.calibrate(a_a(new=120.0))
         self.assertEqual(status, 1)
-        self.assertIn("SOMETHING IS WRONG", out)
+        self.assertIn("yet a verdict tells them apart", out)
         self.assertIn("requests/s of respond: better", out)
 
     def test_unknown(self):

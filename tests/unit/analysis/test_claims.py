@@ -317,9 +317,11 @@ class Page(unittest.TestCase):
         (block,) = page.blocks(study(claimed(rates(i8=100e3, c8=500e3), claims)))
         self.assertEqual([row[0] for row in block.table.rows], ["worth", "level"])
         row = block.table.rows[0]
-        self.assertEqual(row[2:5], ["supported", "5.00 x (4.87 to 5.13)", "4"])
-        self.assertEqual(block.table.rows[1][1], "It is fast.")
-        self.assertIn("level is judged as: requests/s (rps) of every cell", block.lines[0])
+        self.assertEqual(row[1:4], ["supported", "5.00 x (4.87 to 5.13)", "4"])
+        level = block.table.rows[1]
+        self.assertEqual((level[6], row[6]), ("It is fast.", "the same"))
+        self.assertRegex(level[2], r"^[\d,]+ requests/s \([\d,]+ to [\d,]+\)$")
+        self.assertIn("requests/s (rps) of every cell", level[4])
 
     def test_client_at_its_limit(self):
         """It is said where a claim rests on a server that its client could not keep busy"""

@@ -86,6 +86,7 @@ class Results(Folder):
         self.assertEqual(status, 0, text)
         for name in ("compare.md", "compare.html", "compare.txt", "figures/ratios-rps.svg"):
             self.assertIn("not comparable", (self.out / name).read_text().replace("\n", " "), name)
+        self.assertTrue(all("not comparable" in row["forced"] for row in self.rows(self.out)))
 
     def test_itself(self):
         """a result beside itself or its copy is refused: evidence counts once"""

@@ -3,6 +3,7 @@ matters."""
 
 import json
 import unittest
+from dataclasses import replace
 
 from analysis.judgement import caveats
 from analysis.judgement.study import Study
@@ -203,6 +204,21 @@ class Course(unittest.TestCase):
         self.assertRegex(notes[0], r"^s0003 \S+: the wall clock was set$")
         rows = blocks["Counters of the device, lower median over samples"].table.rows
         self.assertEqual(rows, [[f"{name}.new", "rx_errors", "2"] for name in SCENARIOS])
+
+    def test_wrong_types(self):
+        """what should be a list and is none is told as one thing, whatever it is"""
+
+        def change(result, client):
+            result["notes"] = 1
+
+        result, found = loaded(change)
+        result.plan.update(omitted=1, repeats={"differences": [1]})
+        parity = {"before": {"equal": True, "groups": True}, "after": {"groups": [{"servers": [1]}]}}
+        blocks_of = course.blocks(Study(replace(result, parity=parity), found))
+        lines = [line for part in blocks_of for line in part.lines]
+        self.assertIn("Left out: 1.", lines)
+        self.assertIn("40 of 40 valid samples: 1", lines)
+        self.assertIn("  n/a: SHA-256 n/a from 1 server", lines)
 
     def test_notes_alike(self):
         """notes of many samples that differ in numbers alone are one line, with their ends"""

@@ -15,8 +15,11 @@ from analysis.pages import render
 from analysis.pages import sections
 from analysis.pages import terminal
 from analysis.cells.aggregate import Comparison
-from analysis.cells.words import context_of, interval_of
+from analysis.cells.words import chance, context_of, interval_of, times
+from analysis.judgement.caveats import Caveat
+from analysis.pages.blocks import Block, Table
 from analysis.pages.headline import headline
+from analysis.pages.page import Page, Section
 from analysis.cells.labels import short
 from analysis.inputs.load import load_result
 from analysis.statistics.effect import Ratio
@@ -44,25 +47,51 @@ def rates_of(table):
 class Headline(unittest.TestCase):
     def test_two_factors(self):
         """the first two factors that vary have a sentence each, with interval and place"""
-        first, second = headline(loaded(runs=3))
-        self.assertIn("dpdk@memif serves more than epoll@loopback in 6 of 6 comparisons", first)
-        self.assertRegex(first, r"up to [0-9.]+ x \(.* at depth \d+, 95 % CI [0-9.]+ to [0-9.]+;")
-        self.assertRegex(second, r"^Coalesce serves more than immediate in \d of 6 comparisons")
+        of = loaded(runs=3)
+        first, second = headline(of)
+        words = [
+            row.verdict.word
+            for row in of.judged
+            if row.comparison.factor == "stack" and row.comparison.level == "dpdk@memif"
+        ]
+        more = f"dpdk@memif serves more than epoll@loopback in {words.count('better')} of 6"
+        self.assertIn(f"{more} comparisons", first)
+        self.assertRegex(first, r"up to [0-9.]+ x \(.* at depth \d+, 95 % CI [0-9.]+ to [0-9.]+; 3 runs")
+        self.assertRegex(second, r"Coalesce serves more than immediate in \d of 6 comparisons")
         self.assertNotIn("depth 8 serves", second)
 
     def test_one_factor(self):
         """where one factor varies the second sentence says what the first rests on"""
         table = {"epoll@loopback": [100.0, 101.0, 102.0], "dpdk@memif": [50.0, 51.0, 50.5]}
         first, second = headline(loaded(rates_of(table), cells=CELLS))
-        self.assertRegex(first, r"^dpdk@memif serves less than epoll@loopback 0\.50 x \(")
+        self.assertRegex(first, r"^dpdk@memif serves less than epoll@loopback 0\.50\d x \(")
         self.assertEqual(second, "It rests on 6 valid samples of 6.")
 
     def test_not_told_apart(self):
         """what the interval does not carry is not claimed"""
         table = {"epoll@loopback": [90.0, 100.0, 110.0], "dpdk@memif": [91.0, 102.0, 111.0]}
         first, _ = headline(loaded(rates_of(table), cells=CELLS))
-        expected = "dpdk@memif cannot be told apart from epoll@loopback in the only comparison."
-        self.assertEqual(first, expected)
+        expected = "dpdk@memif cannot be told apart from epoll@loopback in the only comparison: 1.0"
+        self.assertTrue(first.startswith(expected), first)
+        self.assertIn("; 3 runs)", first)
+
+    def test_one_standard(self):
+        """what is better by its interval alone, and not after correction, is not counted as more"""
+        of = loaded(runs=3)
+        for row in of.judged:
+            self.assertIsNotNone(row.ratio.low)
+        unsure = [
+            replace(row, verdict=replace(row.verdict, word="inconclusive")) for row in of.judged
+        ]
+        of.__dict__["judged"] = [of.judged[0], *unsure[1:]]
+        first, _ = headline(of)
+        self.assertRegex(first, r"more than epoll@loopback in 1 of 6 comparisons, up to ")
+        self.assertIn("; the other 5 are inconclusive", first)
+        self.assertRegex(first, r"\d intervals exclude 1, but not after correction for 20 comp")
+        of.__dict__["judged"] = [
+            replace(row, verdict=replace(row.verdict, word="equivalent")) for row in of.judged
+        ]
+        self.assertIn("makes no difference of 2% to epoll@loopback in 6 of 6", headline(of)[0])
 
     def test_without_interval(self):
         """a comparison without an interval is counted apart from those that tell nothing apart"""
@@ -74,15 +103,23 @@ class Headline(unittest.TestCase):
 
         cells = [cell_of(stack, "immediate", depth) for stack in STACKS[:2] for depth in (1, 8)]
         first, _ = headline(loaded(change, cells=cells, runs=2))
-        self.assertIn("in the only comparison (1 more without an interval)", first)
+        self.assertIn("in the only comparison, the most extreme ", first)
+        self.assertTrue(first.endswith("(1 more without an interval)."), first)
 
     def test_wide_interval(self):
         """an interval beyond what is ever seen is not told in numbers"""
         ratio = Ratio(2.0, 1e-9, 2e7, 2, 2)
-        one = Comparison("stack", "b", "a", {}, ratio)
-        self.assertEqual(interval_of(one), "no useful interval; n = 2 + 2")
-        one = replace(one, ratio=replace(ratio, low=0.5))
-        self.assertEqual(interval_of(one), "95 % CI 0.50 to >1,000 x; n = 2 + 2")
+        self.assertEqual(interval_of(ratio), "no useful interval; 2 + 2 boots")
+        ratio = replace(ratio, low=0.5, blocks=2)
+        self.assertEqual(interval_of(ratio), "95 % CI 0.500 to >1,000; 2 runs")
+
+    def test_numbers(self):
+        """a ratio has one form, with the digits that its place on the scale needs"""
+        shown = {0.9804: "0.980", 1.02: "1.020", 5.126: "5.13", 50.94: "50.9", 0.04117: "0.0412"}
+        self.assertEqual({ratio: times(ratio) for ratio in shown}, shown)
+        self.assertEqual([times(1e7), times(1e-7)], [">1,000", "<0.001"])
+        shown = {1.0: "1", 0.0612: "0.061", 0.000139: "0.00014", 1e-9: "<0.0001"}
+        self.assertEqual({p: chance(p) for p in shown}, shown)
 
     def test_place(self):
         """levels that say where a comparison holds are set apart by commas"""
@@ -145,7 +182,7 @@ class Ceiling(unittest.TestCase):
         self.assertRegex(
             first,
             r"^The pipeline reaches 84\.\d % of the bare echo's requests/s, the geometric mean over"
-            r" 2 cells, and at worst 80\.\d % \(on uring@loopback, 95 % CI (79|80)\.\d % to 80\.\d %; n",
+            r" 2 cells, and at worst 80\.\d % \(on uring@loopback, 95 % CI (79|80)\.\d % to 80\.\d %; 3",
         )
         self.assertTrue(second.startswith("It rests on 12 valid samples of 12"))
 
@@ -157,6 +194,19 @@ class Ceiling(unittest.TestCase):
         for words in ("| bare echo | 3/3 |", "| pipeline | 3/3 |", f"    {shares}"):
             self.assertIn(words, pages)
         self.assertNotRegex(pages + terminal.text_bytes(of).decode(), "True|False")
+
+
+class Markdown(unittest.TestCase):
+    def test_hostile(self):
+        """a name in Markdown begins no line, no tag and no column, wherever it stands"""
+        name = "a\n## b<script>|c"
+        table = Table([name], [[name]])
+        part = Block(name, [name, name], table)
+        one = Section("id", name, [part, Block("one", [name])])
+        caveat = Caveat(name, name)
+        text = render.markdown(Page(name, [one], [caveat], [name], name, name)).decode()
+        self.assertEqual(text.count(r"a ## b\<script>\|c"), 12)
+        self.assertNotRegex(text, r"(?m)^## b|(?<!\\)[<]|b.<script>\|")
 
 
 class Labels(unittest.TestCase):

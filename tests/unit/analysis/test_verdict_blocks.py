@@ -2,6 +2,7 @@
 other."""
 
 import unittest
+from dataclasses import replace
 
 from analysis.judgement.study import study
 from analysis.pages import gate as gate_page
@@ -25,10 +26,10 @@ class Verdicts(unittest.TestCase):
         """each number has its ratio, intervals, p value, blocks and word, and the sum is stated"""
         part = block(shown(new=110.0), "Verdicts")
         rps, cpu = part.table.rows
-        self.assertEqual(rps[:3], ["respond", "requests/s", "1.100"])
-        self.assertEqual(rps[6:], ["5", "better"])
-        self.assertEqual([cpu[1], cpu[7]], ["CPU per request", "equivalent"])
-        self.assertRegex(rps[3], r"^1\.0\d\d to 1\.1\d\d$")
+        self.assertEqual(rps[:4], ["respond", "requests/s", "better", "1.100"])
+        self.assertEqual(rps[6], "5 runs")
+        self.assertEqual(cpu[1:3], ["CPU per request", "equivalent"])
+        self.assertRegex(rps[4], r"^1\.0\d\d to 1\.1\d\d$")
         self.assertTrue(part.lines[0].startswith("Judged together: 2 ratios"))
         self.assertIn("Here: 1 better, 1 equivalent.", part.lines)
 
@@ -37,15 +38,15 @@ class Verdicts(unittest.TestCase):
         cpu = {"respond": (around(10.0, *CALM), around(11.0, *CALM[1:], 0))}
         rates = {"respond": (around(100.0, *CALM), around(100.0, *CALM[1:], 0))}
         part = block(verdicts.blocks(study(result_of(rates, cpu))), "Verdicts")
-        self.assertEqual(part.table.rows[1][2:3] + part.table.rows[1][7:], ["1.100", "worse"])
+        self.assertEqual(part.table.rows[1][2:4], ["worse", "1.100"])
 
     def test_ranks(self):
         """from nine runs on p by rank stands beside the interval: exact, two-sided, uncorrected"""
         nine = tuple(step / 1000 for step in range(9))
         rates = {"respond": (around(100.0, *nine), around(110.0, *nine[2:], *nine[:2]))}
         part = block(verdicts.blocks(study(result_of(rates))), "Verdicts")
-        self.assertEqual(part.table.titles[7:], ["Wilcoxon p", "Mann-Whitney p", "verdict"])
-        self.assertEqual(part.table.rows[0][7:], ["0.0039", "<0.0001", "better"])  # 2 / 2^9
+        self.assertEqual(part.table.titles[8:], ["Wilcoxon p", "Mann-Whitney p"])
+        self.assertEqual(part.table.rows[0][8:], ["0.0039", "<0.0001"])  # 2 / 2^9
         self.assertIn("They decide nothing.", part.lines[-1])
         few = block(shown(), "Verdicts")
         self.assertNotIn("Wilcoxon p", few.table.titles)
@@ -54,18 +55,18 @@ class Verdicts(unittest.TestCase):
     def test_words_stand_left(self):
         """verdicts stand to the left like words, in text and in HTML, numbers to the right"""
         table = block(shown(), "Verdicts").table
-        self.assertEqual(table.wordy, [True, True, *[False] * 5, True])
+        self.assertEqual(table.wordy, [True] * 3 + [False] * 5)
         text = aligned(table)
         self.assertEqual({line.index("equivalent") for line in text[2:]}, {text[0].index("verdict")})
 
     def test_false_alarm(self):
-        """an A/A run that finds a difference says loudly that something is wrong"""
+        """an A/A run that finds a difference says so, and what chance does"""
         quiet, loud = (
             " ".join(block(shown(new, programs=("a", "a")), "Verdicts").lines)
             for new in (100.0, 120.0)
         )
         self.assertIn("no verdict tells them apart, as it should be", quiet)
-        self.assertIn("SOMETHING IS WRONG", loud)
+        self.assertIn("yet a verdict tells them apart (requests/s of respond: better)", loud)
 
     def test_floor(self):
         """an A/A run shows its noise floor, another run none"""
@@ -87,9 +88,10 @@ class Gate(unittest.TestCase):
     def test_table(self):
         """the gate's table has what is judged, bound, room, floor and word"""
         rows = block(shown(98.0, gate={"kind": "interval"}), "Gate").table.rows
-        self.assertEqual(rows[0][3:5], ["at least 0.98", "2.0%"])
-        self.assertRegex(rows[0][5], r"^0\.\d% \(own spread\)$")
-        self.assertEqual(rows[0][6], "undecided (the interval holds the bound)")
+        self.assertEqual(rows[0][4:6], ["at least 0.98", "2.0%"])
+        self.assertRegex(" ".join(rows[0][2:4]), r"^0\.98\d 0\.9\d\d to 0\.9\d\d$")
+        self.assertRegex(rows[0][6], r"^0\.\d% \(own spread\)$")
+        self.assertEqual(rows[0][7], "undecided (the interval holds the bound)")
 
     def test_asked_or_not(self):
         """a gate that was asked for passes or fails; the usual bounds are words of no judgement"""
@@ -102,13 +104,19 @@ class Gate(unittest.TestCase):
             gate_page.sentence(asked),
             f"{begin}the gate holds in 0 of 1 scenario; it fails in 1 (respond: fail (requests/s))",
         )
-        self.assertEqual(
-            gate_page.sentence(usual),
-            f"{begin}its medians lie within the usual bounds in 0 of 1 scenario; beyond them in 1"
-            " (respond: requests/s); no gate was asked for, so this judges nothing",
-        )
         for of, words in ((asked, ["fail", "pass"]), (usual, ["beyond", "within"])):
-            self.assertEqual([row[-1] for row in gate_page.block(of).table.rows], words)
+            self.assertEqual([row[-1] for row in gate_page.of_study(of).table.rows], words)
+
+    def test_refused(self):
+        """a gate below the floor shows `refused` wherever its word stands, and never pass or fail"""
+        asked = study(result_of({"respond": (around(100.0, *CALM), around(90.0, *CALM))},
+                                gate={"kind": "interval"}))
+        asked.__dict__["gate"] = replace(asked.gate, word="refused")
+        part = gate_page.of_study(asked)
+        self.assertEqual([row[-1] for row in part.table.rows], ["refused"] * 2)
+        self.assertIn("refused", gate_page.sentence(asked))
+        self.assertNotRegex(" ".join(part.lines), "gate (passes|fails)")
+        self.assertEqual({gate_page.word_of(row, asked.gate) for row in asked.gate.rows}, {"refused"})
 
     def test_none(self):
         """a gate of kind none says that nothing is judged, without a table"""
