@@ -25,7 +25,7 @@ from analysis.judgement.verdicts import BETTER, EQUIVALENT, INCONCLUSIVE, MARGIN
 VERBS = {
     BETTER: ("serves more than", "up to"),
     WORSE: ("serves less than", "down to"),
-    EQUIVALENT: (f"makes no difference of {MARGIN:.0%} to", "the most extreme"),
+    EQUIVALENT: (f"lies within {MARGIN:.0%} of", "the most extreme"),
 }
 
 

@@ -207,7 +207,7 @@ class Variants(unittest.TestCase):
         """without a valid sample there is no verdict, and the reason stands in its place"""
         of = studied(invalidate("echo-256", "new"))
         text = gate.sentence(of)
-        self.assertIn("not known in 1 (echo-256: n/a (echo-256.new: no valid sample))", text)
+        self.assertIn("undecided in 1 (echo-256: n/a (echo-256.new: no valid sample))", text)
         row = block(comparison.blocks(of), "new against base").table.rows[2]
         self.assertEqual(row[2:7], ["n/a", "n/a", "12.500", "n/a", "n/a"])
         self.assertEqual(row[8], "n/a (echo-256.new: no valid sample)")

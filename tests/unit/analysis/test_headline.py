@@ -91,7 +91,7 @@ class Headline(unittest.TestCase):
         of.__dict__["judged"] = [
             replace(row, verdict=replace(row.verdict, word="equivalent")) for row in of.judged
         ]
-        self.assertIn("makes no difference of 2% to epoll@loopback in 6 of 6", headline(of)[0])
+        self.assertIn("lies within 2% of epoll@loopback in 6 of 6", headline(of)[0])
 
     def test_without_interval(self):
         """a comparison without an interval is counted apart from those that tell nothing apart"""

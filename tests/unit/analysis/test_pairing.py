@@ -31,7 +31,7 @@ class Known(unittest.TestCase):
             [{"scenario": name} for name in SCENARIOS],
         )
         self.assertIn(
-            "serves less than variant base in 2 of 4 comparisons, down to 0.97 x (in scenario",
+            "lies within 2% of variant base in 1 of 4 comparisons, the most extreme 1.000 x (in scenario",
             headline(self.study)[0],
         )
 
