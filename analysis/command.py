@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import traceback
-from typing import Callable
+from typing import Callable, NoReturn
 
 from analysis.inputs.documents import Refusal
 
@@ -42,6 +42,16 @@ def carry_out(name: str, work: Callable[[], int]) -> int:
     except Exception as fault:  # whatever it is, it is no verdict
         print(f"{name}: {_told(fault)}", file=sys.stderr)
     return EXIT_REFUSED
+
+
+def leave(status: int) -> NoReturn:
+    """Ends the process at once: to free what thousands of samples hold would take seconds."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        status = EXIT_REFUSED
+    os._exit(status)
 
 
 def _told(fault: Exception) -> str:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from analysis.cells.aggregate import aggregate
-from analysis.command import EXIT_INVALID, Parser, carry_out
+from analysis.command import EXIT_INVALID, Parser, carry_out, leave
 from analysis.figures import across as figures
 from analysis.inputs import benchmark
 from analysis.inputs.documents import Refusal
@@ -149,4 +149,4 @@ def _write(asked: argparse.Namespace, page: Page, made: dict[str, bytes]) -> Non
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

@@ -14,7 +14,7 @@ import hashlib
 import sys
 from pathlib import Path
 
-from analysis.command import Parser, carry_out
+from analysis.command import Parser, carry_out, leave
 from analysis.figures import catalogue
 from analysis.inputs import files
 from analysis.inputs.load import OWN_OUTPUTS, Result, load_result
@@ -141,4 +141,4 @@ def _of_claims(of: Study) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())

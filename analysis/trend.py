@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from analysis.cells.aggregate import aggregate
-from analysis.command import EXIT_INVALID, Parser, carry_out
+from analysis.command import EXIT_INVALID, Parser, carry_out, leave
 from analysis.figures import history as figures
 from analysis.inputs.documents import Refusal
 from analysis.inputs.load import is_comparison, load_result
@@ -89,4 +89,4 @@ def _read(paths: list[Path], skip_bad: bool) -> tuple[list[Study], list[str]]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    leave(main())
