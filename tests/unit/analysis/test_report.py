@@ -15,8 +15,10 @@ import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from html.parser import HTMLParser
 from pathlib import Path
+from unittest import mock
 from xml.etree import ElementTree
 
+from analysis.figures import catalogue, latency, order, rates
 from analysis.pages import publish
 from analysis.report import main
 from result_fixture import (
@@ -76,10 +78,11 @@ def report(path, cwd="/", limit=None, **environment):
     )
 
 
-def report_here(path, *options):
-    """The same within this process, which is faster."""
+def report_here(path, *options, figures=(order.draw,)):
+    """The same within this process, and with one figure alone, which is faster."""
     out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
+    drawn = mock.patch.object(catalogue, "FIGURES", list(figures))
+    with redirect_stdout(out), redirect_stderr(err), drawn:
         status = main([str(path), *options])
     return subprocess.CompletedProcess([], status, out.getvalue(), err.getvalue())
 
@@ -463,7 +466,8 @@ class Poor(unittest.TestCase):
                 "response_bytes": [64, 1024, 16384],
             }
         )
-        self.assertEqual(report_here(self.path).returncode, 0)
+        done = report_here(self.path, figures=[rates.draw, latency.draw])
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((self.path / "figures" / "rps-by-response-bytes.svg").exists())
         self.assertIn("response bytes 1024 against response bytes 64", self.text())
         self.assertIn("\nResponse bytes 1024. From the merged", self.text())
@@ -477,7 +481,7 @@ class Poor(unittest.TestCase):
 
         write_result(self.path, same, runs=1)
         self.vary({})
-        done = report_here(self.path)
+        done = report_here(self.path, figures=catalogue.FIGURES)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(
             {file.stem for file in (self.path / "figures").glob("*.svg")},
