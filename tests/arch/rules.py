@@ -29,6 +29,7 @@ EXCEPTIONS = {
 MAY_INCLUDE = [
     ("dataplane/", ["dataplane/"]),
     ("stacks/registry", ["dataplane/", "stacks/"]),
+    ("stacks/bare", ["dataplane/", "stacks/bare.h"]),
     ("stacks/utcp/", ["stacks/utcp/", "dataplane/core/"]),
     ("stacks/dpdk/", ["stacks/dpdk/", "stacks/utcp/utcp.h", "dataplane/"]),
     ("stacks/epoll/", ["stacks/epoll/", "stacks/socket/", "stacks/bare.h", "dataplane/"]),
