@@ -13,7 +13,7 @@
 #include "apps/run/experiment/axis.h"
 #include "apps/run/experiment/experiment_changes.h"
 #include "apps/run/experiment/order.h"
-#include "apps/run/experiment/problems.h"
+#include "apps/common/problems.h"
 
 #include <limits.h>
 

@@ -1,7 +1,7 @@
 #include "apps/run/experiment/malformed.h"
 
 #include "apps/run/experiment/experiment_judge.h"
-#include "apps/run/experiment/place.h"
+#include "apps/common/place.h"
 
 #include <ctype.h>
 #include <limits.h>

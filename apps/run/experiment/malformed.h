@@ -10,7 +10,7 @@
 #define WEIR_RUN_MALFORMED_H
 
 #include "apps/run/experiment/experiment.h"
-#include "apps/run/experiment/problems.h"
+#include "apps/common/problems.h"
 
 /* Adds the problem that the parser found in the experiment's text. */
 void malformed_say(const struct experiment *experiment, const json_error_t *error,
