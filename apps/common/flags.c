@@ -373,6 +373,21 @@ void flags_resolve(const struct flags *flags, const char *name, const char *text
 	flags_find(flags, name)->text = text;
 }
 
+int flags_drop(struct flags *flags, const char *prefix, const char *needed, struct tp_error *error)
+{
+	for (unsigned i = 0; i < flags->count; i++) {
+		struct flag *flag = &flags->table[i];
+
+		if (strncmp(flag->name, prefix, strlen(prefix)) != 0)
+			continue;
+		if (flag->layer == FLAGS_COMMAND_LINE)
+			return tp_fail(error, -EINVAL, "--%s has no effect without %s", flag->name,
+				       needed);
+		flag->text = NULL;
+	}
+	return 0;
+}
+
 bool flags_accept(struct flags *flags, int argc, char **argv, int *status_out)
 {
 	struct tp_error error;

@@ -147,6 +147,12 @@ json_t *flags_locate(const char *text, size_t path_at, const char *folder);
  */
 void flags_resolve(const struct flags *flags, const char *name, const char *text);
 
+/*
+ * Drops the values of all flags whose names begin with `prefix`, which mean nothing without
+ * `needed`. One of them on the command line is a mistake: -EINVAL with `error` filled.
+ */
+int flags_drop(struct flags *flags, const char *prefix, const char *needed, struct tp_error *error);
+
 /* One line a flag: config KEY=VALUE (SOURCE). Absent values are left out. */
 void flags_print_config(const struct flags *flags, FILE *to);
 

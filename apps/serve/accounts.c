@@ -146,8 +146,12 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "held_cpus", cpus_to_numbers(&held));
 	json_object_set_new(object, "pid", json_integer(getpid()));
 	json_object_set_new(object, "pipeline", json_boolean(!options->bare));
+	json_object_set_new(object, "protocol", json_text(codec_names[options->protocol]));
+	json_object_set_new(object, "tls", tls_options_to_json(&stack->tls));
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));
-	json_object_set_new(object, "handler", json_text(options->handler_name));
+	json_object_set_new(object, "handler", json_text(options->handler));
+	json_object_set_new(object, "routes",
+			    json_incref(options->routes.count ? options->routes.json : NULL));
 	json_object_set_new(object, "response_bytes", json_integer(options->response_bytes));
 	json_object_set_new(object, "request_bytes",
 			    options->bare ? json_integer(options->request_bytes) : json_null());

@@ -15,6 +15,8 @@ enum {
 	/* Receive and send memory of one connection, bytes, powers of two. */
 	LIMIT_RECV_BYTES = 64 * 1024,
 	LIMIT_SEND_BYTES = 64 * 1024,
+	LIMIT_RING_MIN_BYTES = 32 * 1024,
+	LIMIT_RING_MAX_BYTES = 64 * 1024 * 1024,
 
 	/* Events that one poll may report. */
 	LIMIT_TURN_EVENTS = 256,
@@ -48,9 +50,10 @@ enum {
 
 _Static_assert((LIMIT_RECV_BYTES & (LIMIT_RECV_BYTES - 1)) == 0, "rings are powers of two");
 _Static_assert((LIMIT_SEND_BYTES & (LIMIT_SEND_BYTES - 1)) == 0, "rings are powers of two");
-_Static_assert(LIMIT_RECV_BYTES >= 2 * LIMIT_CHUNK_BYTES,
-	       "a chunk and a head fit the receive memory");
-_Static_assert(LIMIT_SEND_BYTES >= 2 * LIMIT_CHUNK_BYTES, "a chunk and a head fit the send memory");
+_Static_assert(LIMIT_RING_MIN_BYTES >= 2 * LIMIT_CHUNK_BYTES,
+	       "a chunk and a head fit the memory of a connection");
+_Static_assert(LIMIT_RECV_BYTES >= LIMIT_RING_MIN_BYTES && LIMIT_SEND_BYTES >= LIMIT_RING_MIN_BYTES,
+	       "the defaults are within their bounds");
 _Static_assert(LIMIT_COALESCE_BYTES < LIMIT_SEND_BYTES, "a coalesced write fits the send memory");
 
 #endif
