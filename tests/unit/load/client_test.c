@@ -12,7 +12,7 @@
 
 static struct rig rig;
 
-static const struct rig_config respond = {.handler = HANDLER_RESPOND,
+static const struct rig_config respond = {.answer = TALK_FILL,
 					  .refill = CLIENT_REFILL_WINDOW,
 					  .connections = 1,
 					  .depth = 2,
@@ -75,7 +75,7 @@ static void serve_rounds(const struct rig_config *config, unsigned rounds, uint6
 
 static void test_windows(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_WINDOW,
 						 .connections = 4,
 						 .depth = 8,
@@ -87,7 +87,7 @@ static void test_windows(void)
 
 static void test_each(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 4,
 						 .depth = 8,
@@ -99,7 +99,7 @@ static void test_each(void)
 
 static void test_echo(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_ECHO,
+	static const struct rig_config config = {.answer = TALK_ECHO,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 2,
 						 .depth = 3,
@@ -110,10 +110,8 @@ static void test_echo(void)
 
 static void test_empty_bodies(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_ECHO,
-						 .refill = CLIENT_REFILL_WINDOW,
-						 .connections = 2,
-						 .depth = 3};
+	static const struct rig_config config = {
+		.answer = TALK_ECHO, .refill = CLIENT_REFILL_WINDOW, .connections = 2, .depth = 3};
 
 	serve_rounds(&config, 5, 2 + 5 * 2);
 }
@@ -163,7 +161,7 @@ static void test_pieces(void)
 	struct rig_config echo = respond, empty = respond;
 
 	byte_at_a_time(&respond);
-	echo.handler = HANDLER_ECHO;
+	echo.answer = TALK_ECHO;
 	byte_at_a_time(&echo);
 	empty.response_bytes = 0;
 	byte_at_a_time(&empty);
@@ -171,7 +169,7 @@ static void test_pieces(void)
 
 static void test_short_memory(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 1,
 						 .depth = 4,
@@ -186,7 +184,7 @@ static void test_short_memory(void)
 	client_begin(rig.client);
 	rig_poll(&rig);
 	/* Answers come for requests that have not been read, so send memory stays full. */
-	first_id = 3ull << 48;
+	first_id = RIG_FIRST_ID;
 	for (unsigned i = 0; i < 8; i++) {
 		rig_send(&rig, &rig.ends[0], bytes, rig_response(&rig, first_id + i, bytes));
 		client_turn(rig.client, 0);
@@ -247,7 +245,7 @@ static void test_due(void)
 
 static void test_ids(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 3,
 						 .depth = 2,
@@ -258,7 +256,7 @@ static void test_ids(void)
 	for (unsigned i = 0; i < 3; i++)
 		for (unsigned j = 0; j < 2; j++)
 			CU_ASSERT_EQUAL(rig.ends[i].requests[j],
-					3ull << 48 | (uint64_t)i << 32 | j);
+					RIG_FIRST_ID | (uint64_t)i << 32 | j);
 	end_well();
 }
 
@@ -339,7 +337,7 @@ static void test_unasked(void)
 	rig_answer(&rig);
 	client_turn(rig.client, 0);
 	CU_ASSERT_FALSE(client_failed(rig.client));
-	answer_with(bytes, rig_response(&rig, 3ull << 48 | 2, bytes));
+	answer_with(bytes, rig_response(&rig, RIG_FIRST_ID | 2, bytes));
 	expect_failure(FAILURE_wrong_id, 1, "behind the last response that was asked for");
 	rig_close(&rig);
 }
@@ -391,7 +389,7 @@ static void test_wrong_bytes(void)
 	size_t count;
 
 	for (unsigned i = 0; i < 2; i++) {
-		config.handler = i ? HANDLER_ECHO : HANDLER_RESPOND;
+		config.answer = i ? TALK_ECHO : TALK_FILL;
 		for (unsigned at = 0; at < 32; at++) {
 			char says[64];
 
@@ -413,7 +411,7 @@ static void test_echo_of_another(void)
 	uint8_t bytes[256], other[256];
 	size_t count;
 
-	config.handler = HANDLER_ECHO;
+	config.answer = TALK_ECHO;
 	start(&config);
 	count = rig_response(&rig, rig.ends[0].requests[0], bytes);
 	rig_response(&rig, rig.ends[0].requests[1], other);
@@ -527,7 +525,7 @@ static void test_refused(void)
 	client_destroy(rig.client);
 	memory_ops.close(rig.client_tp);
 	memory_net_destroy(rig.net);
-	bodies_destroy(&rig.bodies);
+	talk_fini(&rig.talk);
 	free(rig.record);
 }
 
@@ -546,10 +544,10 @@ static void test_timeouts(void)
 
 static void test_send_bytes(void)
 {
-	CU_ASSERT_EQUAL(client_send_bytes(1, 256), 65536);
-	CU_ASSERT_EQUAL(client_send_bytes(1024, 256), 524288);
-	CU_ASSERT_EQUAL(client_send_bytes(1024, 1000), 1 << 20);
-	CU_ASSERT_EQUAL(client_send_bytes(1024, 1001), 2 << 20);
+	CU_ASSERT_EQUAL(client_send_bytes(1, 280), 65536);
+	CU_ASSERT_EQUAL(client_send_bytes(1024, 280), 524288);
+	CU_ASSERT_EQUAL(client_send_bytes(1024, 1024), 1 << 20);
+	CU_ASSERT_EQUAL(client_send_bytes(1024, 1025), 2 << 20);
 	CU_ASSERT_EQUAL(client_send_bytes(1024, 16 << 20), 0);
 }
 

@@ -12,10 +12,14 @@
 
 enum { RIG_CONNS = 8, RIG_REQUESTS = 256 };
 
+/* The id of the first request of the first connection. */
+#define RIG_FIRST_ID (3ull << 48)
+
 /* The server's end of a connection. */
 struct rig_end {
 	struct tp_conn *conn;
 	bool finished, closed;
+	unsigned request_total; /* requests received */
 	unsigned request_count;
 	uint64_t requests[RIG_REQUESTS]; /* ids received and not yet answered */
 };
@@ -24,8 +28,7 @@ struct rig {
 	struct memory_net *net;
 	struct tp *server_tp;
 	struct tp *client_tp;
-	struct bodies bodies;
-	struct verify_plan plan;
+	struct talk talk;
 	struct record *record;
 	struct client *client;
 	unsigned accepted;
@@ -33,7 +36,8 @@ struct rig {
 };
 
 struct rig_config {
-	enum handler_kind handler;
+	bool http; /* HTTP/1.1, else framed */
+	enum talk_answer answer;
 	enum client_refill refill;
 	uint32_t connections;
 	uint32_t depth;
@@ -52,7 +56,10 @@ void rig_connect(struct rig *rig);
 /* Takes the server's events in; reads no bytes. */
 void rig_poll(struct rig *rig);
 
-/* Takes whole requests in: checks their form and their bodies, notes their ids. */
+/*
+ * Takes whole requests in: checks their form and their bodies, notes their ids. In HTTP, which has
+ * none, they follow from the order on the connection.
+ */
 void rig_read(struct rig *rig);
 
 /* Sends bytes as one write. */
