@@ -40,7 +40,7 @@ static enum place take_size(struct http1_chunks *chunks, uint8_t c)
 	int digit = digit_of(c);
 
 	if (digit < 0) {
-		chunks->line_bytes = 0;
+		chunks->line_bytes = 1;
 		return chunks->within == BEGIN ? WRONG : behind_size(c);
 	}
 	if (++chunks->line_bytes > HTTP1_SIZE_DIGITS || chunks->size > (uint64_t)INT64_MAX >> 4)
@@ -98,7 +98,7 @@ static bool take_size_line(struct http1_chunks *chunks, uint8_t c)
 	}
 	if (place <= SIZE)
 		place = take_size(chunks, c);
-	else if (++chunks->line_bytes <= HTTP1_EXTENSION_BYTES)
+	else if (c == '\r' || ++chunks->line_bytes <= HTTP1_EXTENSION_BYTES)
 		place = take_extension(place, c);
 	else
 		place = WRONG;
