@@ -314,13 +314,10 @@ int config_read(struct config *config, struct flags *flags, struct problems *pro
 	return problems->count ? -EINVAL : 0;
 }
 
-bool config_accept(struct config *config, struct flags *flags, int argc, char **argv,
-		   int *status_out)
+bool config_take(struct config *config, struct flags *flags, int *status_out)
 {
 	struct problems problems = {.count = 0};
 
-	if (!flags_accept(flags, argc, argv, status_out))
-		return false;
 	if (config_read(config, flags, &problems) == 0)
 		return true;
 	fflush(stdout);

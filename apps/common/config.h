@@ -35,9 +35,8 @@ extern const struct flag_kind flag_config; /* struct config */
  */
 int config_read(struct config *config, struct flags *flags, struct problems *problems);
 
-/* The same for a verb's beginning, flags_accept included: prints the help or what is wrong. */
-bool config_accept(struct config *config, struct flags *flags, int argc, char **argv,
-		   int *status_out);
+/* The same for a verb: what is wrong is printed, and `status_out` is its exit status. */
+bool config_take(struct config *config, struct flags *flags, int *status_out);
 
 /* Frees what flags lend. */
 void config_fini(struct config *config);

@@ -131,6 +131,15 @@ json_t *serve_snapshot_to_json(const struct serve_options *options, const struct
 	return object;
 }
 
+/* How requests are read; null where none are HTTP's. */
+static json_t *http_to_json(const struct serve_options *options)
+{
+	if (!options->scan)
+		return json_null();
+	return json_pack("{ssss}", "parser", serve_parser_names[options->http_parser], "scan",
+			 options->scan);
+}
+
 json_t *serve_ready_to_json(const struct serve_options *options, const struct serve_worker *workers)
 {
 	const struct stack_options *stack = &options->stack;
@@ -166,6 +175,8 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "binding", binding_of(options, workers));
 	json_object_set_new(object, "clock", timing_to_json());
 	json_object_set_new(object, "nonce", json_text(options->nonce));
+	json_object_set(object, "config", options->effective);
+	json_object_set(object, "config_sources", options->sources);
 	return object;
 }
 

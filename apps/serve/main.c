@@ -234,7 +234,8 @@ int verb_serve(int argc, char **argv)
 	struct tp_error error;
 	int status;
 
-	if (!config_accept(&options->config, &flags, argc, argv, &status))
+	if (!flags_accept(&flags, argc, argv, &status) ||
+	    !config_take(&options->config, &flags, &status))
 		return status;
 	if (serve_resolve(options, &flags, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);

@@ -34,10 +34,7 @@ struct serve_options {
 	struct routes routes;
 	uint32_t response_bytes;
 	uint32_t body_max; /* bytes of a request's body */
-	uint64_t head_timeout_ns;
-	uint64_t body_timeout_ns;
-	uint64_t idle_timeout_ns;
-	uint64_t send_timeout_ns;
+	struct timeouts timeouts;
 	struct http1_limits http_limits;
 	unsigned http_parser;	/* index in serve_parser_names */
 	unsigned http_scan;	/* index in serve_scan_names */
