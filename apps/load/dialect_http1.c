@@ -56,9 +56,11 @@ static enum verify_result malformed(const struct verifier *verifier, unsigned wh
 /* Another status than was asked for: what the server has to say about it follows. */
 static enum verify_result begin_error(struct verify *verify, const struct http1_response *response)
 {
-	snprintf(verify->status_text, sizeof(verify->status_text), "%u%s%.*s", response->status,
-		 response->reason.bytes ? " " : "", (int)response->reason.bytes,
-		 (const char *)response->reason.base);
+	int bytes = snprintf(verify->status_text, sizeof(verify->status_text), "%u%s",
+			     response->status, response->reason.bytes ? " " : "");
+
+	verify_print(verify->status_text + bytes, sizeof(verify->status_text) - (size_t)bytes,
+		     response->reason.base, response->reason.bytes);
 	verify->is_error = true;
 	return VERIFY_MORE;
 }

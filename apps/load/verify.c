@@ -61,13 +61,14 @@ enum verify_result verify_body(const struct verifier *verifier, struct verify *v
 	return VERIFY_MORE;
 }
 
-/* Keeps the beginning of a text, in printable characters. */
-static void keep_text(struct verify *verify, const uint8_t *bytes, size_t count)
+size_t verify_print(char *to, size_t room, const uint8_t *bytes, size_t count)
 {
-	for (size_t i = 0; i < count && verify->error_bytes < VERIFY_ERROR_BYTES; i++)
-		verify->error_text[verify->error_bytes++] =
-			(char)(bytes[i] >= 0x20 && bytes[i] < 0x7f ? bytes[i] : '?');
-	verify->error_text[verify->error_bytes] = '\0';
+	size_t kept = count < room - 1 ? count : room - 1;
+
+	for (size_t i = 0; i < kept; i++)
+		to[i] = (char)(bytes[i] >= 0x20 && bytes[i] < 0x7f ? bytes[i] : '?');
+	to[kept] = '\0';
+	return kept;
 }
 
 bool verify_keep_error(struct verify *verify, uint64_t *left, struct span_reader *reader)
@@ -76,7 +77,9 @@ bool verify_keep_error(struct verify *verify, uint64_t *left, struct span_reader
 		struct span piece = span_reader_piece(reader);
 		size_t bytes = piece.bytes < *left ? piece.bytes : *left;
 
-		keep_text(verify, piece.base, bytes);
+		verify->error_bytes += verify_print(
+			verify->error_text + verify->error_bytes,
+			sizeof(verify->error_text) - verify->error_bytes, piece.base, bytes);
 		span_reader_skip(reader, bytes);
 		*left -= bytes;
 	}

@@ -30,7 +30,7 @@ struct verify {
 	bool in_body;
 	bool is_error;	       /* the body is a text about an error */
 	uint8_t interim_count; /* HTTP: interim responses before the one at hand */
-	uint32_t error_bytes;
+	size_t error_bytes;
 	uint64_t body_done; /* bytes of the body already checked */
 	uint64_t body_left; /* framed: the rest */
 	struct reply reply; /* HTTP */
@@ -71,6 +71,12 @@ enum verify_result verify_wrong_length(const struct verifier *verifier, unsigned
  * it has as much as it can keep.
  */
 bool verify_keep_error(struct verify *verify, uint64_t *left, struct span_reader *reader);
+
+/*
+ * Writes the beginning of a text, in printable characters and with its end, within `room` at `to`;
+ * the characters written.
+ */
+size_t verify_print(char *to, size_t room, const uint8_t *bytes, size_t count);
 
 /* Notes the text about an error, all of it or what there is; VERIFY_WRONG. */
 enum verify_result verify_note_error(struct verify *verify, unsigned who,

@@ -214,3 +214,57 @@ void rig_answer(struct rig *rig)
 		end->request_count = 0;
 	}
 }
+
+void rig_start(struct rig *rig, const struct rig_config *config)
+{
+	rig_open(rig, config);
+	rig_connect(rig);
+	client_begin(rig->client);
+	rig_read(rig);
+}
+
+void rig_end_well(struct rig *rig)
+{
+	client_hold(rig->client);
+	for (unsigned i = 0; i < 10 && client_outstanding(rig->client) > 0; i++) {
+		rig_read(rig);
+		rig_answer(rig);
+		client_turn(rig->client, 0);
+	}
+	CU_ASSERT_EQUAL(client_outstanding(rig->client), 0);
+	CU_ASSERT_FALSE(client_failed(rig->client));
+	client_finish(rig->client);
+	rig_poll(rig);
+	for (unsigned i = 0; i < rig->accepted; i++)
+		tp_finish(rig->server_tp, rig->ends[i].conn);
+	for (unsigned i = 0; i < 4; i++) {
+		rig_poll(rig);
+		client_turn(rig->client, 0);
+	}
+	CU_ASSERT_TRUE(client_idle(rig->client));
+	CU_ASSERT_EQUAL(failures_total(client_failures(rig->client)), 0);
+	rig_close(rig);
+}
+
+void rig_expect_failure(const struct rig *rig, enum failure_kind kind, uint64_t count,
+			const char *says)
+{
+	const struct failures *failures = client_failures(rig->client);
+
+	CU_ASSERT_TRUE(client_failed(rig->client));
+	CU_ASSERT_EQUAL(failures->count[kind], count);
+	CU_ASSERT_EQUAL(failures_total(failures), count);
+	if (!strstr(failures->text[kind], says)) {
+		printf("# %s: wanted '%s' in '%s'\n", failure_name(kind), says,
+		       failures->text[kind]);
+		CU_FAIL("a failure's text does not say what happened");
+	}
+}
+
+void rig_answer_with(struct rig *rig, const uint8_t *bytes, size_t count)
+{
+	rig_send(rig, &rig->ends[0], bytes, count);
+	client_turn(rig->client, 0);
+	client_turn(rig->client, 0);
+	rig_poll(rig);
+}

@@ -71,4 +71,17 @@ size_t rig_response(const struct rig *rig, uint64_t id, uint8_t *to);
 /* Answers every request that was read, rightly, in one write a connection. */
 void rig_answer(struct rig *rig);
 
+/* Opens, connects, sends the first windows and lets the server read them. */
+void rig_start(struct rig *rig, const struct rig_config *config);
+
+/* Ends in good order: nothing outstanding, everything closed. Fails the running test if not. */
+void rig_end_well(struct rig *rig);
+
+/* The server answers with these bytes, and the client takes them. */
+void rig_answer_with(struct rig *rig, const uint8_t *bytes, size_t count);
+
+/* Exactly this kind was noted, with these words in its text; else the running test fails. */
+void rig_expect_failure(const struct rig *rig, enum failure_kind kind, uint64_t count,
+			const char *says);
+
 #endif

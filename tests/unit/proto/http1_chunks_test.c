@@ -41,7 +41,7 @@ static void decode_on(struct http1_chunks *chunks, struct span_reader *reader, s
 		CU_ASSERT(chunks->left > 0);
 		take_data(chunks, reader, most, decoded);
 	} while (reader->left > 0);
-	if (chunks->state == HTTP1_CHUNK_DATA)
+	if (decoded->status == HTTP1_OK && chunks->state == HTTP1_CHUNK_DATA)
 		decoded->status = HTTP1_MORE;
 	decoded->taken += before - reader->left;
 }
