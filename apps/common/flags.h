@@ -34,7 +34,7 @@ struct flag_fault {
 	struct place_step steps[3];
 	unsigned step_count;
 	bool at_key; /* the last step's key, not what it leads to */
-	char text[256];
+	char text[512];
 };
 
 /* A kind of value; verbs may have kinds of their own. */

@@ -87,7 +87,7 @@ def refused():
 ROUTES = [
     ("[]", 12, "accepted: a list of 1 to 64 routes"),
     ("[1]", 13, "a route is an object"),
-    ('[{"path": "/", "handler": "respond", "methd": ["GET"]}]', 50, "unknown key 'methd'; did you mean 'method'?"),
+    ('[{"path": "/", "handler": "respond", "methd": ["GET"]}]', 49, "unknown key 'methd'; did you mean 'method'?"),
     ('[{"path": "x", "handler": "respond"}]', 22, "accepted: a path that begins with '/'"),
     ('[{"handler": "respond"}]', 13, "'path' of a route is not accepted"),
     ('[{"path": "/", "match": "regex", "handler": "respond"}]', 36, 'accepted: "exact" or "prefix"'),
