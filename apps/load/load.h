@@ -9,6 +9,7 @@
 #ifndef WEIR_APPS_LOAD_H
 #define WEIR_APPS_LOAD_H
 
+#include "apps/common/config.h"
 #include "apps/common/stack.h"
 #include "apps/common/worker.h"
 #include "apps/load/client.h"
@@ -32,12 +33,13 @@ enum load_phase {
 const char *load_phase_name(enum load_phase phase);
 
 struct load_options {
+	struct config from; /* files of the server's configuration */
 	struct stack_options stack;
 	struct tp_addr connect;
 	uint32_t connections;
 	uint32_t depth;
 	uint32_t request_bytes;
-	enum handler_kind handler;
+	const char *handler; /* as the server has it */
 	uint32_t response_bytes;
 	const char *expect_file; /* NULL: the handler says what responses are */
 	unsigned protocol;	 /* index in codec_names */
@@ -60,6 +62,7 @@ struct load_options {
 	uint32_t send_bytes;
 	char warning[256]; /* what speaks against the run from the start; "" if nothing does */
 	json_t *memory;	   /* what became of --membind; owned */
+	json_t *sources;   /* of each value of the configuration; owned */
 };
 
 /* How far a worker has come, for the main thread's eyes. */

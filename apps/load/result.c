@@ -1,5 +1,6 @@
 #include "apps/common/json.h"
 #include "apps/load/load.h"
+#include "dataplane/pipeline/codec.h"
 
 /* Above this share of busy time the client counts as saturated: its CPU may have been the limit. */
 static const double saturated_share = 0.95;
@@ -205,6 +206,9 @@ json_t *load_result_to_json(const struct load_options *options, const struct loa
 	json_object_set_new(latency, "intended", latency_to_json(&measured->intended));
 	json_object_set_new(object, "schema", json_text("weir.load/1"));
 	json_object_set_new(object, "config", config);
+	json_object_set(object, "config_sources", options->sources);
+	json_object_set_new(object, "protocol", json_text(codec_names[options->protocol]));
+	json_object_set_new(object, "tls", tls_options_to_json(&options->stack.tls));
 	json_object_set_new(object, "warnings",
 			    options->warning[0] ? json_pack("[s]", options->warning)
 						: json_array());

@@ -1,4 +1,4 @@
-#include "apps/run/experiment/problems.h"
+#include "apps/common/problems.h"
 
 #include "tests/support/suite.h"
 

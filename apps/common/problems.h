@@ -6,8 +6,8 @@
  *
  * Plane: setup.
  */
-#ifndef WEIR_RUN_PROBLEMS_H
-#define WEIR_RUN_PROBLEMS_H
+#ifndef WEIR_APPS_PROBLEMS_H
+#define WEIR_APPS_PROBLEMS_H
 
 struct problems {
 	unsigned count;

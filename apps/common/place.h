@@ -6,8 +6,8 @@
  *
  * Plane: setup.
  */
-#ifndef WEIR_RUN_PLACE_H
-#define WEIR_RUN_PLACE_H
+#ifndef WEIR_APPS_PLACE_H
+#define WEIR_APPS_PLACE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,4 @@
-#include "apps/run/experiment/place.h"
+#include "apps/common/place.h"
 
 #include <string.h>
 

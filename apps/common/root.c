@@ -1,4 +1,4 @@
-#include "apps/provenance/root.h"
+#include "apps/common/root.h"
 
 #include <errno.h>
 #include <stdbool.h>
