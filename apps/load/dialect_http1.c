@@ -9,15 +9,14 @@ enum { INTERIM_MAX = 16 };
 
 static int prepare(struct talk *talk, const struct talk_config *config, struct tp_error *error)
 {
-	struct request_config request = {.method = config->method,
+	struct request_config request = {.method =
+						 talk_method(config->method, config->request_bytes),
 					 .path = config->path,
 					 .host = config->host,
 					 .server = config->server,
 					 .body_bytes = config->request_bytes};
 	int rc;
 
-	if (config->method == TALK_METHOD_SUITABLE)
-		request.method = config->request_bytes ? HTTP1_POST : HTTP1_GET;
 	rc = request_head(&request, &talk->head, &talk->head_bytes, error);
 	if (rc < 0)
 		return rc;

@@ -42,21 +42,13 @@ static void take_pairs(struct flags *flags, const struct flags *server)
 	}
 }
 
-/* Without a method of its own, a client asks with POST if it has a body, else with GET. */
-static enum http1_method method_of(const struct load_options *options)
-{
-	if (options->method != TALK_METHOD_SUITABLE)
-		return options->method;
-	return options->request_bytes > 0 ? HTTP1_POST : HTTP1_GET;
-}
-
 /* The handler of the route that the client asks for. */
 static int take_route(const struct load_options *options, struct flags *flags,
 		      const struct serve_options *server, const struct flags *server_flags,
 		      struct tp_error *error)
 {
 	const struct flag *routes = flags_find(server_flags, "routes");
-	enum http1_method method = method_of(options);
+	enum http1_method method = talk_method(options->method, options->request_bytes);
 	const char *path = options->protocol ? options->path : "/";
 	const char *handler;
 

@@ -66,6 +66,14 @@ int talk_init(struct talk *talk, const struct talk_config *config, struct tp_err
 /* Harmless on a zeroed one. */
 void talk_fini(struct talk *talk);
 
+/* The method that is asked with. */
+static inline enum http1_method talk_method(unsigned method, uint32_t request_bytes)
+{
+	if (method != TALK_METHOD_SUITABLE)
+		return (enum http1_method)method;
+	return request_bytes > 0 ? HTTP1_POST : HTTP1_GET;
+}
+
 /* Bytes of each response's body. */
 static inline uint32_t talk_body_bytes(const struct talk *talk)
 {

@@ -6,18 +6,16 @@ usage: digest_test.py WEIR [SUBSTRING...]
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from tests.e2e.processes import WEIR, Process, Server, run, run_tests, test  # noqa: E402: as above
+from tests.e2e.processes import Process, Server, run, run_tests, stacks_over_loopback, test  # noqa: E402: as above
 
 
 def digest_of(address, *args, expect=0):
@@ -26,12 +24,6 @@ def digest_of(address, *args, expect=0):
     assert status == expect, (status, out, error)
     found = re.search(r"^digest ([0-9a-f]{64}) (\d+)$", out, re.M)
     return (found.group(1), int(found.group(2)), error) if found else (None, 0, error)
-
-
-def stacks_over_loopback():
-    listed = subprocess.run([WEIR, "stacks", "--json"], capture_output=True, check=True)
-    usable = {stack["name"] for stack in json.loads(listed.stdout)["stacks"] if stack["built"] and not stack["unusable"]}
-    return sorted(usable & {"epoll", "uring"})
 
 
 @test("a digest is that of every byte that is answered, in order")
