@@ -299,9 +299,8 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 
 	while (*share > 0 && conn->reader->left > 0) {
 		struct span piece = span_reader_piece(conn->reader);
-		struct run run =
-			world->codec->find_run(world, piece, *share,
-					       world->delivery.threshold_bytes - conn->queued_bytes);
+		struct run run = world->codec->find_run(
+			world, piece, *share, world->delivery.threshold_bytes - conn->queued_bytes);
 
 		ASSERT(conn->queued_bytes < world->delivery.threshold_bytes);
 		if (run.requests == 0)
