@@ -38,7 +38,7 @@ static json_t *locate_handler(const json_t *value, const char *folder)
 const struct flag_kind flag_delivery = {.metavar = "immediate|coalesce|flush-at:N (N to 32KiB)",
 					.accepts = delivery_usage,
 					.parse = parse_delivery};
-const struct flag_kind flag_handler = {.metavar = "HANDLER",
+const struct flag_kind flag_handler = {.metavar = "NAME[:ARGUMENT]",
 				       .accepts = handler_usage,
 				       .parse = parse_handler,
 				       .explain = explain_handler,

@@ -68,8 +68,8 @@ size_t body_ready(struct conn *conn)
 	if (!find_bytes(conn))
 		return 0;
 	if (!state->pieces)
-		wanted = state->body_left < LIMIT_CHUNK_BYTES ? state->body_left
-							      : LIMIT_CHUNK_BYTES;
+		wanted =
+			state->body_left < LIMIT_CHUNK_BYTES ? state->body_left : LIMIT_CHUNK_BYTES;
 	if (there < wanted) {
 		starve(conn);
 		return 0;

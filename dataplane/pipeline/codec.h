@@ -38,12 +38,12 @@ struct codec_state {
 	uint64_t body_left; /* bytes of the body, or of its present piece, that follow directly */
 	bool pieces;	    /* the body comes in pieces, and only the codec knows its end */
 	bool body_ended;
-	bool within;	   /* a request's head was taken and its answer is not whole (conn.c's) */
-	bool expects;	   /* the peer is owed a word before its body is waited for */
-	bool close;	   /* the connection ends behind this response */
-	bool streams;	   /* the response comes in pieces */
-	bool begun;	   /* then: one of them is out */
-	bool bodiless;	   /* the response has no body, whatever its head says */
+	bool within;	     /* a request's head was taken and its answer is not whole (conn.c's) */
+	bool expects;	     /* the peer is owed a word before its body is waited for */
+	bool close;	     /* the connection ends behind this response */
+	bool streams;	     /* the response comes in pieces */
+	bool begun;	     /* then: one of them is out */
+	bool bodiless;	     /* the response has no body, whatever its head says */
 	uint64_t body_bytes; /* pieces: of the request so far, against the bound */
 	struct codec_fault fault;
 	union {
@@ -79,6 +79,8 @@ struct codec {
 	/* Reads the next request's head. CODEC_OK: `request_out` is lent until the next call. */
 	enum codec_status (*decode)(struct conn_world *world, struct codec_state *state,
 				    struct span_reader *reader, struct request *request_out);
+	/* Gives back what decode's request lent. NULL: nothing is to be given back. */
+	void (*release)(struct conn_world *world);
 	/*
 	 * Pieces: passes over framing until body bytes follow (state.body_left > 0) or body_ended.
 	 */

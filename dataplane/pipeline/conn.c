@@ -199,6 +199,8 @@ static enum step begin_exchange(struct conn *conn, const struct request *request
 	exchange->handler = refusal_or_handler(world, request, exchange);
 	set_state(conn, CONN_EXCHANGE);
 	exchange->handler->ops->begin(exchange->handler, exchange, request);
+	if (world->codec->release)
+		world->codec->release(world);
 	return settle(conn);
 }
 
@@ -297,9 +299,8 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 
 	while (*share > 0 && conn->reader->left > 0) {
 		struct span piece = span_reader_piece(conn->reader);
-		struct run run =
-			world->codec->find_run(world, piece, *share,
-					       world->delivery.threshold_bytes - conn->queued_bytes);
+		struct run run = world->codec->find_run(
+			world, piece, *share, world->delivery.threshold_bytes - conn->queued_bytes);
 
 		ASSERT(conn->queued_bytes < world->delivery.threshold_bytes);
 		if (run.requests == 0)
@@ -381,7 +382,7 @@ static enum step take_steps(struct conn *conn)
 	enum step step;
 
 	do {
-		if (runs && conn->state == CONN_HEAD)
+		if (runs && conn->state == CONN_HEAD && !conn->partial)
 			runs = serve_runs(conn, &share);
 		step = take_step(conn, &share);
 	} while (step == STEP_ON);

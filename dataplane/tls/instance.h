@@ -70,6 +70,7 @@ struct tls {
 	/* The bytes that the connection at work may read, lent by the lower transport. */
 	struct span input_spans[LIMIT_SPANS];
 	struct span_reader input;
+	bool starved; /* OpenSSL asked for more than that; else it only paused behind a message */
 	struct tp_event lower_events[LIMIT_TURN_EVENTS];
 	uint8_t gathered[TLS_RECORD_BYTES]; /* a record's bytes that wrap in their ring */
 };

@@ -14,6 +14,7 @@ static int bio_read(BIO *bio, char *to, int bytes)
 
 	BIO_clear_retry_flags(bio);
 	if (step == 0) {
+		conn->tls->starved = true;
 		BIO_set_retry_read(bio);
 		return -1;
 	}

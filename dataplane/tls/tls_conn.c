@@ -275,10 +275,10 @@ static void open_conn(struct tls_conn *conn)
  */
 static bool shake_hands(struct tls_conn *conn)
 {
-	size_t left = conn->tls->input.left;
 	uint64_t start_ns = clock_now_ns();
 	int done;
 
+	conn->tls->starved = false;
 	ERR_clear_error();
 	done = SSL_do_handshake(conn->ssl);
 	conn->tls->counters.handshake_ns += clock_now_ns() - start_ns;
@@ -288,7 +288,7 @@ static bool shake_hands(struct tls_conn *conn)
 	}
 	switch (SSL_get_error(conn->ssl, done)) {
 	case SSL_ERROR_WANT_READ:
-		return conn->tls->input.left < left;
+		return !conn->tls->starved;
 	case SSL_ERROR_WANT_WRITE:
 		return false;
 	default:
@@ -337,9 +337,10 @@ static void end_of_peer(struct tls_conn *conn)
 /* One read of OpenSSL; whether another can bring more. */
 static bool receive_once(struct tls_conn *conn, struct room room)
 {
-	size_t left = conn->tls->input.left, bytes;
+	size_t bytes;
 	int done;
 
+	conn->tls->starved = false;
 	ERR_clear_error();
 	done = SSL_read_ex(conn->ssl, room.base, room.bytes, &bytes);
 	if (done) {
@@ -349,7 +350,7 @@ static bool receive_once(struct tls_conn *conn, struct room room)
 	switch (SSL_get_error(conn->ssl, done)) {
 	case SSL_ERROR_WANT_READ: /* also behind each message that is not data */
 		if (conn->key_updates <= TLS_KEY_UPDATES_MAX)
-			return conn->tls->input.left < left;
+			return !conn->tls->starved;
 		break;
 	case SSL_ERROR_WANT_WRITE: /* an answer of OpenSSL's own waits for send memory */
 		return false;
