@@ -2,7 +2,7 @@
 
 #include "apps/common/address.h"
 #include "apps/common/stack.h"
-#include "apps/run/experiment/place.h"
+#include "apps/common/place.h"
 #include "dataplane/core/nearest.h"
 
 #include <stdarg.h>
