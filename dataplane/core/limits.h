@@ -41,7 +41,19 @@ enum {
 
 	/* Requests a load connection may have outstanding. */
 	LIMIT_DEPTH_MAX = 1024,
+
+	/*
+	 * Files that a worker keeps in memory: the largest, all of them together, their number; and
+	 * those that it may have open at a time because they are larger.
+	 */
+	LIMIT_FILE_KEPT_BYTES = 64 * 1024,
+	LIMIT_FILE_STORE_BYTES = 16 * 1024 * 1024,
+	LIMIT_FILE_STORE_ENTRIES = 4096,
+	LIMIT_FILE_STREAMS = 256,
 };
+
+/* How long a file kept in memory is believed before the folder is asked again, nanoseconds. */
+#define LIMIT_FILE_TRUSTED_NS (1000ull * 1000 * 1000)
 
 /* Time that a peer told of its error has to close, nanoseconds. */
 #define LIMIT_LINGER_NS (1000ull * 1000 * 1000)

@@ -36,6 +36,7 @@ struct handler_config {
 #define HANDLER_COUNTERS(X)                                             \
 	X(files_cached, "static: answers from memory")                  \
 	X(files_streamed, "static: answers read from their file")       \
+	X(files_refused, "static: requests for which no descriptor was left") \
 	X(upstream_connections, "proxy: connections made")              \
 	X(upstream_requests, "proxy: requests passed on")               \
 	X(upstream_failures, "proxy: requests that an upstream failed") \
