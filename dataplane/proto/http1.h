@@ -22,9 +22,12 @@
 #include <stdint.h>
 
 enum {
-	HTTP1_FIELDS_MAX = 100,		  /* most fields that any limits may allow */
-	HTTP1_LINE_BYTES = 8 * 1024,	  /* default: request line, its end not counted */
-	HTTP1_HEAD_BYTES = 16 * 1024,	  /* default: whole head, request line and ends included */
+	HTTP1_FIELDS_MAX = 100,		/* most fields that any limits may allow */
+	HTTP1_LINE_BYTES = 8 * 1024,	/* default: request line, its end not counted */
+	HTTP1_HEAD_BYTES = 16 * 1024,	/* default: whole head, request line and ends included */
+	HTTP1_SIZE_DIGITS = 16,		/* most digits of a chunk's size, leading zeros counted */
+	HTTP1_EXTENSION_BYTES = 256,	/* most bytes of one chunk's extensions */
+	HTTP1_TRAILER_BYTES = 8 * 1024, /* most bytes of all trailer lines, ends included */
 };
 
 struct http1_limits {
@@ -106,6 +109,10 @@ struct http1_response {
 struct http1_scan {
 	uint32_t line_offset; /* where the first line that is not there whole begins */
 	uint32_t scanned;     /* bytes that need no second look */
+	uint32_t mark;	      /* in that line: where its target or name ends; 0: not there */
+	uint8_t field_count;  /* of the lines before it */
+	uint8_t seen;	      /* fields of them that may come once */
+	uint8_t minor;
 };
 
 /*
@@ -120,8 +127,7 @@ enum http1_status http1_parse_request(const uint8_t *bytes, size_t available,
 /* The same for a response's head; a status line's method-dependent framing is the caller's. */
 enum http1_status http1_parse_response(const uint8_t *bytes, size_t available,
 				       const struct http1_limits *limits, struct http1_scan *scan,
-				       struct http1_response *response_out,
-				       size_t *head_bytes_out);
+				       struct http1_response *response_out, size_t *head_bytes_out);
 
 /* The value of the first field of this name (lower case), or an empty span with base NULL. */
 struct span http1_find(const struct http1_field *fields, unsigned field_count, const char *name);
@@ -157,7 +163,7 @@ enum http1_chunk_state {
 
 struct http1_chunks {
 	enum http1_chunk_state state;
-	uint32_t line_bytes;	/* of the size line or trailer line at hand, already taken */
+	uint32_t line_bytes;	/* SIZE: digits read, then bytes of the extensions */
 	uint32_t trailer_bytes; /* of all trailers */
 	uint64_t left;		/* DATA: bytes of the chunk not yet taken */
 	uint64_t size;		/* SIZE: read so far */
