@@ -4,7 +4,16 @@
 
 static const char *const hop_by_hop[] = {"connection", "keep-alive",	    "te",
 					 "trailer",    "transfer-encoding", "upgrade",
-					 "expect",     "content-length"};
+					 "expect",     "content-length",    NULL};
+
+static bool is_among(struct span name, const char *const *names)
+{
+	for (; *names; names++) {
+		if (fields_same(name, *names))
+			return true;
+	}
+	return false;
+}
 
 static bool names_proxy(struct span name)
 {
@@ -30,20 +39,16 @@ static bool is_named(struct fields_walk connection, struct span name)
 
 static bool stays_here(struct fields_walk all, struct span name)
 {
-	for (unsigned i = 0; i < sizeof(hop_by_hop) / sizeof(hop_by_hop[0]); i++) {
-		if (fields_same(name, hop_by_hop[i]))
-			return true;
-	}
-	return names_proxy(name) || is_named(all, name);
+	return is_among(name, hop_by_hop) || names_proxy(name) || is_named(all, name);
 }
 
-/* The fields that go on, but for one. */
-static void put_fields(struct fields_walk all, const char *but, struct fields_text *text)
+/* The fields that go on, but for those named. */
+static void put_fields(struct fields_walk all, const char *const *but, struct fields_text *text)
 {
 	for (unsigned i = 0; i < all.left; i++) {
 		const struct http1_field *field = &all.field[i];
 
-		if (!fields_same(field->name, but) && !stays_here(all, field->name))
+		if (!is_among(field->name, but) && !stays_here(all, field->name))
 			fields_put_line(text, field->name, field->value);
 	}
 }
@@ -80,6 +85,7 @@ static void put_framing(const struct request *request, struct fields_text *text)
 
 void proxy_head_request(const struct request *request, struct fields_text *text)
 {
+	static const char *const but[] = {"host", NULL};
 	const struct http1_request *http = request->http;
 
 	fields_put_text(text, http1_method_name(request->method));
@@ -87,14 +93,15 @@ void proxy_head_request(const struct request *request, struct fields_text *text)
 	put_target(request, text);
 	fields_put_text(text, " HTTP/1.1\r\n");
 	fields_put_line(text, (struct span){(const uint8_t *)"Host", 4}, http->host);
-	put_fields(FIELDS_WALK(http), "host", text);
+	put_fields(FIELDS_WALK(http), but, text);
 	put_via(text, http->minor);
 	put_framing(request, text);
 	fields_put_text(text, "\r\n");
 }
 
-void proxy_head_fields(const struct http1_response *response, struct fields_text *text)
+void proxy_head_fields(const struct http1_response *response, const char *const *but,
+		       struct fields_text *text)
 {
-	put_fields(FIELDS_WALK(response), "date", text);
+	put_fields(FIELDS_WALK(response), but, text);
 	put_via(text, response->minor);
 }

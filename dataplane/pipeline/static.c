@@ -365,7 +365,7 @@ static int static_create(const char *argument, const struct handler_config *conf
 
 	if (!folder)
 		return tp_fail(error, -ENOMEM, "static: no memory");
-	folder->handler.ops = &handler_static;
+	folder->handler.ops = &static_ops;
 	folder->world = config->world;
 	folder->fd = code = static_folder_open(argument, error);
 	if (code >= 0) {
@@ -385,7 +385,7 @@ static int static_create(const char *argument, const struct handler_config *conf
 	return 0;
 }
 
-const struct handler_ops handler_static = {
+const struct handler_ops static_ops = {
 	.name = "static",
 	.argument = "DIR",
 	.argument_needed = true,
