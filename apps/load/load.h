@@ -12,6 +12,9 @@
 #include "apps/common/stack.h"
 #include "apps/common/worker.h"
 #include "apps/load/client.h"
+#include "apps/load/failure.h"
+#include "apps/load/talk.h"
+#include "dataplane/pipeline/handler.h"
 
 #include <jansson.h>
 #include <stdatomic.h>
@@ -36,6 +39,12 @@ struct load_options {
 	uint32_t request_bytes;
 	enum handler_kind handler;
 	uint32_t response_bytes;
+	const char *expect_file; /* NULL: the handler says what responses are */
+	unsigned protocol;	 /* index in codec_names */
+	unsigned method;	 /* HTTP: enum http1_method, or TALK_METHOD_SUITABLE */
+	const char *path;
+	const char *host; /* NULL: the server's address */
+	uint32_t expect_status;
 	unsigned refill; /* enum client_refill */
 	uint64_t warmup_ns;
 	uint64_t duration_ns;
@@ -47,8 +56,7 @@ struct load_options {
 	const char *hgrm;
 	uint32_t digest; /* requests to be answered and hashed instead of a load; 0: none */
 	/* made from the above */
-	struct bodies bodies;
-	struct verify_plan plan;
+	struct talk talk;
 	uint32_t send_bytes;
 	char warning[256]; /* what speaks against the run from the start; "" if nothing does */
 	json_t *memory;	   /* what became of --membind; owned */

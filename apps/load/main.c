@@ -4,6 +4,7 @@
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
 #include "apps/common/signals.h"
+#include "apps/load/dialect.h"
 #include "apps/load/digest.h"
 #include "apps/load/lead.h"
 #include "apps/load/neighbour.h"
@@ -16,7 +17,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint8_t fill[LIMIT_CHUNK_BYTES]; /* what a response of the handler `respond` is made of */
+/* By the index of codec_names. */
+static const char *const codec_names[] = {"framed", "http1", NULL};
+static const struct dialect *const dialects[] = {&dialect_framed, &dialect_http1};
 
 /* One connection of one worker asks, whatever else was said. */
 static void prepare_digest(struct load_options *options, struct flags *flags)
@@ -28,6 +31,38 @@ static void prepare_digest(struct load_options *options, struct flags *flags)
 	flags_resolve(flags, "workers", "1");
 	for (unsigned i = 0; i < sizeof(unused) / sizeof(unused[0]); i++)
 		flags_resolve(flags, unused[i], NULL);
+}
+
+/* What is said to the server, and what it is to answer. */
+static int prepare_talk(struct load_options *options, struct tp_error *error)
+{
+	struct talk_config config = {.dialect = dialects[options->protocol],
+				     .request_bytes = options->request_bytes,
+				     .answer = TALK_FILL,
+				     .response_bytes = options->response_bytes,
+				     .file = options->expect_file,
+				     .method = options->method,
+				     .path = options->path,
+				     .host = options->host,
+				     .server = &options->connect,
+				     .status = (uint16_t)options->expect_status};
+	int rc;
+
+	if (options->expect_file)
+		config.answer = TALK_FILE;
+	else if (options->handler == HANDLER_ECHO)
+		config.answer = TALK_ECHO;
+	rc = talk_init(&options->talk, &config, error);
+	if (rc < 0)
+		return rc;
+	options->send_bytes = client_send_bytes(options->depth, options->talk.request_bytes);
+	if (options->send_bytes > 0)
+		return 0;
+	talk_fini(&options->talk);
+	return tp_fail(error, -EINVAL,
+		       "a window of --depth %u requests of --request-bytes %u is larger than any "
+		       "connection's send memory; lower one of them",
+		       options->depth, options->request_bytes);
 }
 
 /* Judges what flags say together, and makes what all workers share. */
@@ -49,23 +84,7 @@ static int prepare(struct load_options *options, struct flags *flags, char *conn
 	if (options->connections > (uint64_t)LIMIT_CONN_MAX * options->stack.workers)
 		return tp_fail(error, -EINVAL, "--connections %u are more than %u a worker",
 			       options->connections, LIMIT_CONN_MAX);
-	options->send_bytes = client_send_bytes(options->depth, options->request_bytes);
-	if (options->send_bytes == 0)
-		return tp_fail(
-			error, -EINVAL,
-			"a window of --depth %u requests of --request-bytes %u is larger than any "
-			"connection's send memory; lower one of them",
-			options->depth, options->request_bytes);
-	rc = bodies_create(&options->bodies, options->request_bytes);
-	if (rc < 0)
-		return tp_fail(error, rc, "no memory for request bodies of %u bytes",
-			       options->request_bytes);
-	memset(fill, FRAME_FILL_BYTE, sizeof(fill));
-	options->plan = (struct verify_plan){
-		.handler = {.kind = options->handler, .response_bytes = options->response_bytes},
-		.bodies = &options->bodies,
-		.fill = fill};
-	return 0;
+	return prepare_talk(options, error);
 }
 
 /* Says before the run, not behind it, that a result could not be written. */
@@ -200,7 +219,7 @@ static int load(struct load_options *options, const struct flags *flags)
 }
 
 /* What the command line says; the table below writes it. */
-static struct load_options options;
+static struct load_options options = {.method = TALK_METHOD_SUITABLE};
 
 static struct flag table[] = {
 	STACK_FLAGS(&options.stack),
@@ -229,6 +248,32 @@ static struct flag table[] = {
 	 .initial = "256",
 	 .max = BODY_BYTES_MAX,
 	 .about = "body bytes of each request"},
+	{.name = "expect-file",
+	 .kind = &flag_text,
+	 .value = &options.expect_file,
+	 .about = "expect every response to be this file (to 64MiB), whatever the handler"},
+	{.name = "expect-status",
+	 .kind = &flag_count,
+	 .value = &options.expect_status,
+	 .initial = "200",
+	 .min = 200,
+	 .max = 599,
+	 .about = "http1: the status that every response must have"},
+	{.name = "protocol",
+	 .kind = &flag_choice,
+	 .value = &options.protocol,
+	 .choices = codec_names,
+	 .initial = "framed",
+	 .about = "what is spoken"},
+	{.name = "path",
+	 .kind = &flag_text,
+	 .value = &options.path,
+	 .initial = "/",
+	 .about = "http1: what is asked for"},
+	{.name = "host",
+	 .kind = &flag_text,
+	 .value = &options.host,
+	 .about = "http1: the field Host; default: the server's address"},
 	{.name = "refill",
 	 .kind = &flag_choice,
 	 .value = &options.refill,
@@ -318,7 +363,7 @@ int verb_load(int argc, char **argv)
 	flags_print_config(&flags, stdout);
 	status = options.digest ? print_digest(&options, flags.program) : load(&options, &flags);
 	json_decref(options.memory);
-	bodies_destroy(&options.bodies);
+	talk_fini(&options.talk);
 	device_drop(&claim);
 	return status;
 }

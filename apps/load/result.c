@@ -52,7 +52,6 @@ static void print_rate(const char *name, double rps, double bytes)
 void load_print_summary(const struct load_options *options, const struct load_result *result)
 {
 	const struct record *measured = result->measured;
-	struct handler handler = options->plan.handler;
 	double rps = load_rps(measured);
 
 	printf("%-24s %llu\n", "completed", (unsigned long long)measured->service.count);
@@ -64,8 +63,7 @@ void load_print_summary(const struct load_options *options, const struct load_re
 	printf("%-24s %.3f s\n", "elapsed", record_elapsed_s(measured));
 	printf("%-24s %.2f\n", "effective_rps", rps);
 	print_rate("request_throughput", rps, options->request_bytes);
-	print_rate("response_throughput", rps,
-		   handler_response_bytes(&handler, options->request_bytes));
+	print_rate("response_throughput", rps, talk_body_bytes(&options->talk));
 	print_latency("service_latency", &measured->service);
 	print_latency("intended_latency", &measured->intended);
 	printf("%-24s %.1f of %u (rate x mean service time, Little's law)\n", "implied_in_flight",

@@ -25,6 +25,12 @@ enum {
 	/* Largest frame accepted, by its length field: the reference protocol's 16 MiB. */
 	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
 
+	/* Largest request body accepted, where no flag says otherwise. */
+	LIMIT_BODY_BYTES = 64 * 1024 * 1024,
+
+	/* Slowest that a peer may send a body or take a response, bytes a second. */
+	LIMIT_RATE_BYTES = 1024,
+
 	/*
 	 * A body moves in pieces of at most this size; a frame within it is encoded in one piece.
 	 */
@@ -76,6 +82,15 @@ enum {
 
 /* Time that a peer told of its error has to close, nanoseconds. */
 #define LIMIT_LINGER_NS (1000ull * 1000 * 1000)
+
+/*
+ * Times that a peer has where no flag says otherwise, nanoseconds: for a request's head, for its
+ * body, between two requests, and to take a part of a response.
+ */
+#define LIMIT_HEAD_NS (10ull * 1000 * 1000 * 1000)
+#define LIMIT_BODY_NS (30ull * 1000 * 1000 * 1000)
+#define LIMIT_IDLE_NS (120ull * 1000 * 1000 * 1000)
+#define LIMIT_SEND_NS (30ull * 1000 * 1000 * 1000)
 
 _Static_assert((LIMIT_RECV_BYTES & (LIMIT_RECV_BYTES - 1)) == 0, "rings are powers of two");
 _Static_assert((LIMIT_SEND_BYTES & (LIMIT_SEND_BYTES - 1)) == 0, "rings are powers of two");

@@ -80,6 +80,9 @@ bool exchange_body_ended(struct exchange *exchange);
 /* Decides the response's head; once. It leaves with the first bytes of the body, or at finish. */
 void exchange_respond(struct exchange *exchange, const struct response *response);
 
+/* Whether it has been decided. */
+bool exchange_responded(const struct exchange *exchange);
+
 /*
  * Body bytes that are yet to be put; 0 where the request's method wants none (HEAD, 204, 304),
  * BODY_UNKNOWN while a stream goes on.

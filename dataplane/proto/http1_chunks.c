@@ -40,7 +40,7 @@ static enum place take_size(struct http1_chunks *chunks, uint8_t c)
 	int digit = digit_of(c);
 
 	if (digit < 0) {
-		chunks->line_bytes = 0;
+		chunks->line_bytes = 1;
 		return chunks->within == BEGIN ? WRONG : behind_size(c);
 	}
 	if (++chunks->line_bytes > HTTP1_SIZE_DIGITS || chunks->size > (uint64_t)INT64_MAX >> 4)
@@ -90,15 +90,15 @@ static bool take_size_line(struct http1_chunks *chunks, uint8_t c)
 {
 	enum place place = (enum place)chunks->within;
 
-	if (place == LF) {
+	if (place == LF && c == '\n') {
 		begin(chunks, chunks->size > 0 ? HTTP1_CHUNK_DATA : HTTP1_CHUNK_TRAILER);
 		chunks->left = chunks->size;
 		chunks->size = 0;
-		return c == '\n';
+		return true;
 	}
 	if (place <= SIZE)
 		place = take_size(chunks, c);
-	else if (++chunks->line_bytes <= HTTP1_EXTENSION_BYTES)
+	else if (place != LF && (c == '\r' || ++chunks->line_bytes <= HTTP1_EXTENSION_BYTES))
 		place = take_extension(place, c);
 	else
 		place = WRONG;
@@ -112,7 +112,8 @@ static bool take_crlf(struct http1_chunks *chunks, uint8_t c)
 		chunks->within = LF;
 		return c == '\r';
 	}
-	begin(chunks, HTTP1_CHUNK_SIZE);
+	if (c == '\n')
+		begin(chunks, HTTP1_CHUNK_SIZE);
 	return c == '\n';
 }
 
@@ -145,7 +146,7 @@ static bool take_trailer_line(struct http1_chunks *chunks, uint8_t c)
 		return false;
 	place = take_trailer(place, c);
 	chunks->within = (uint8_t)place;
-	if (is_last)
+	if (is_last && place != WRONG)
 		chunks->state = HTTP1_CHUNK_END;
 	return place != WRONG;
 }

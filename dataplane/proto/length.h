@@ -33,7 +33,11 @@ enum length_status length_decode(struct span_reader *reader, enum length_order o
 /* Writes the prefix of a payload at `to`. */
 void length_encode(uint8_t *to, enum length_order order, uint32_t payload_bytes);
 
-/* The payload at the reader in one piece without a copy, if it is there whole; else base NULL. */
+/*
+ * The next payload without a copy, if it stands with its prefix in the reader's piece and is within
+ * `payload_max`; both are passed over. Else base NULL, nothing is passed over, and length_decode
+ * finds out why.
+ */
 struct span length_whole(struct span_reader *reader, enum length_order order, uint32_t payload_max);
 
 #endif
