@@ -37,7 +37,7 @@ struct load_options {
 	uint32_t connections;
 	uint32_t depth;
 	uint32_t request_bytes;
-	enum handler_kind handler;
+	const char *handler; /* as the server has it */
 	uint32_t response_bytes;
 	const char *expect_file; /* NULL: the handler says what responses are */
 	unsigned protocol;	 /* index in codec_names */

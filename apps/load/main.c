@@ -50,7 +50,7 @@ static int prepare_talk(struct load_options *options, struct tp_error *error)
 
 	if (options->expect_file)
 		config.answer = TALK_FILE;
-	else if (options->handler == HANDLER_ECHO)
+	else if (strcmp(options->handler, "echo") == 0)
 		config.answer = TALK_ECHO;
 	rc = talk_init(&options->talk, &config, error);
 	if (rc < 0)

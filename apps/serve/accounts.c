@@ -147,7 +147,7 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "pid", json_integer(getpid()));
 	json_object_set_new(object, "pipeline", json_boolean(!options->bare));
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));
-	json_object_set_new(object, "handler", json_text(options->handler_name));
+	json_object_set_new(object, "handler", json_text(options->handler));
 	json_object_set_new(object, "response_bytes", json_integer(options->response_bytes));
 	json_object_set_new(object, "request_bytes",
 			    options->bare ? json_integer(options->request_bytes) : json_null());

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Longest time that a snapshot waits for a worker. */
 #define ANSWER_NS (2 * CLOCK_SECOND_NS)
@@ -32,11 +33,11 @@ static int judge_bare(const struct serve_options *options, const struct flags *f
 		return tp_fail(error, -EINVAL,
 			       "the stack '%s' has no bare echo; these have one: %s",
 			       options->stack.stack->name, stack_bare_names(names, sizeof(names)));
-	if (options->handler != HANDLER_RESPOND)
+	if (strcmp(options->handler, "respond") != 0)
 		return tp_fail(error, -EINVAL,
 			       "--bare has no handlers and answers like --handler respond; leave "
 			       "out --handler %s",
-			       options->handler_name);
+			       options->handler);
 	if (options->request_bytes > body_max || options->response_bytes > body_max)
 		return tp_fail(error, -EINVAL,
 			       "--bare answers bodies of %u bytes with bodies of %u; each may have "
@@ -54,7 +55,6 @@ static int resolve(struct serve_options *options, struct flags *flags, char *lis
 	if (rc < 0)
 		return rc;
 	options->delivery_name = flags_find(flags, "delivery")->text;
-	options->handler_name = flags_find(flags, "handler")->text;
 	options->nonce = getenv(SERVE_NONCE);
 	rc = judge_bare(options, flags, error);
 	if (rc < 0)

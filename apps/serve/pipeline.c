@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 struct pipeline {
 	struct turner base;
@@ -20,14 +19,17 @@ static const struct pipeline *pipeline_of(const struct turner *turner)
 static int create_server(const struct serve_options *options, struct tp *tp,
 			 struct server **server_out, struct tp_error *error)
 {
+	const struct route all = {.path = "/", .prefix = true, .handler = options->handler};
 	struct server_config config = {
 		.delivery = options->delivery,
-		.handler = {.kind = options->handler, .response_bytes = options->response_bytes},
+		.routes = &all,
+		.route_count = 1,
+		.response_bytes = options->response_bytes,
 		.conn_max = options->conn_max,
+		.timeouts = timeouts_default,
 	};
-	int rc = server_create(&config, tp, server_out);
 
-	return rc < 0 ? tp_fail(error, rc, "cannot make the server: %s", strerror(-rc)) : 0;
+	return server_create(&config, tp, server_out, error);
 }
 
 static void pipeline_close(struct turner *turner)

@@ -24,8 +24,7 @@ struct serve_options {
 	struct tp_addr listen;
 	struct delivery delivery;
 	const char *delivery_name;
-	enum handler_kind handler;
-	const char *handler_name;
+	const char *handler;
 	uint32_t response_bytes;
 	bool bare;		/* the stack's bare echo instead of the pipeline */
 	uint32_t request_bytes; /* bare: body bytes of each request */

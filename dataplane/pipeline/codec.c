@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-static const struct codec *const codecs[] = {&codec_framed};
+static const struct codec *const codecs[] = {&codec_framed, &codec_http1};
 
-const char *const codec_names[] = {"framed", NULL};
+const char *const codec_names[] = {"framed", "http1", NULL};
 
 const struct codec *codec_find(const char *name)
 {

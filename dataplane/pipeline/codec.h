@@ -79,6 +79,8 @@ struct codec {
 	/* Reads the next request's head. CODEC_OK: `request_out` is lent until the next call. */
 	enum codec_status (*decode)(struct conn_world *world, struct codec_state *state,
 				    struct span_reader *reader, struct request *request_out);
+	/* Gives back what decode's request lent. NULL: nothing is to be given back. */
+	void (*release)(struct conn_world *world);
 	/*
 	 * Pieces: passes over framing until body bytes follow (state.body_left > 0) or body_ended.
 	 */

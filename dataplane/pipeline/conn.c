@@ -199,6 +199,8 @@ static enum step begin_exchange(struct conn *conn, const struct request *request
 	exchange->handler = refusal_or_handler(world, request, exchange);
 	set_state(conn, CONN_EXCHANGE);
 	exchange->handler->ops->begin(exchange->handler, exchange, request);
+	if (world->codec->release)
+		world->codec->release(world);
 	return settle(conn);
 }
 
@@ -381,7 +383,7 @@ static enum step take_steps(struct conn *conn)
 	enum step step;
 
 	do {
-		if (runs && conn->state == CONN_HEAD)
+		if (runs && conn->state == CONN_HEAD && !conn->partial)
 			runs = serve_runs(conn, &share);
 		step = take_step(conn, &share);
 	} while (step == STEP_ON);

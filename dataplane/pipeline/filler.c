@@ -11,9 +11,7 @@ void filler_answer(struct exchange *exchange, uint32_t bytes)
 		return;
 	if (!exchange_responded(exchange))
 		exchange_respond(exchange,
-				 &(struct response){.status = 200,
-						    .body_bytes = bytes,
-						    .type = "application/octet-stream"});
+				 &filler_response(bytes));
 	while ((left = exchange_left(exchange)) > 0) {
 		size_t step = left < LIMIT_CHUNK_BYTES ? left : LIMIT_CHUNK_BYTES;
 		struct room_writer writer;

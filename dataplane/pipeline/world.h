@@ -15,6 +15,7 @@
 #include "dataplane/core/timer.h"
 #include "dataplane/pipeline/codec.h"
 #include "dataplane/pipeline/date.h"
+#include "dataplane/pipeline/http1_run.h"
 #include "dataplane/pipeline/server.h"
 
 enum {
@@ -67,6 +68,8 @@ struct conn_world {
 	unsigned room_count;
 	struct http1_request request;
 	uint8_t head[CODEC_HEAD_BYTES];
+	struct http1_ahead ahead;
+	struct http1_run_head run_head;
 	uint8_t gather[WORLD_GATHER_BYTES];
 };
 
