@@ -261,13 +261,17 @@ static void changed_files_are_seen(void)
 {
 	open_static();
 	CU_ASSERT_EQUAL(get("/a.txt", ""), 200);
+	CU_ASSERT_EQUAL(get("/none", ""), 200);
+	CU_ASSERT_EQUAL(get("/sub/", ""), 200);
 	write_file("a.txt", 40);
+	unlink(path_of("none"));
+	shell("mv served/index.html served/sub/index.html");
 	usleep(LIMIT_FILE_TRUSTED_NS / 1000);
 	CU_ASSERT_EQUAL(get("/a.txt", ""), 200);
 	CU_ASSERT_TRUE(body_is("a.txt", 0, 40));
-	unlink(path_of("a.txt"));
-	usleep(LIMIT_FILE_TRUSTED_NS / 1000);
-	CU_ASSERT_EQUAL(get("/a.txt", ""), 404);
+	CU_ASSERT_EQUAL(get("/none", ""), 404);
+	CU_ASSERT_EQUAL(get("/sub/", ""), 200);
+	CU_ASSERT_TRUE(body_is("sub/index.html", 0, 100));
 	close_static();
 }
 
