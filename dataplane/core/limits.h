@@ -57,7 +57,7 @@ enum {
 	LIMIT_FILE_STORE_ENTRIES = 4096,
 	LIMIT_FILE_STREAMS = 256,
 
-	/* Connections that a worker's proxy has to each upstream, where its text says nothing else. */
+	/* Connections that a worker's proxy has to each upstream, where its text says no other. */
 	LIMIT_UPSTREAM_CONNS = 64,
 
 	/* Memory of a worker's cache likewise, and the least; entries are one for so many bytes. */

@@ -35,8 +35,8 @@ struct range {
 };
 
 /*
- * The part of `bytes` that is asked for; several parts, or other units, get the whole. `now_seconds`
- * judges whether a date in If-Range is old enough to be believed.
+ * The part of `bytes` that is asked for; several parts, or other units, get the whole.
+ * `now_seconds` judges whether a date in If-Range is old enough to be believed.
  */
 struct range conditions_range(const struct http1_request *request,
 			      const struct validators *validators, uint64_t bytes,

@@ -18,7 +18,9 @@
 /* Writes a request's whole head; text.full says that there was no room. */
 void proxy_head_request(const struct request *request, struct fields_text *text);
 
-/* Writes a response's fields but for those of its framing and those named in `but`, ended by NULL. */
+/*
+ * Writes a response's fields but for those of its framing, and those named in `but`, ended by NULL.
+ */
 void proxy_head_fields(const struct http1_response *response, const char *const *but,
 		       struct fields_text *text);
 

@@ -1,11 +1,11 @@
 /*
  * store: byte strings by key within a bound, the least recently used given up for new ones.
  *
- * All memory is taken at create: blocks of STORE_BLOCK_BYTES, of which an entry chains as many as it
- * needs, and entries, each of which the user's struct embeds first. An entry is pinned while
- * somebody reads or fills it; pinned ones are never given up, so the bytes that a pin's holder walks
- * stay where they are, also when the entry has been dropped meanwhile. Key and bytes stand one
- * behind the other in the same chain.
+ * All memory is taken at create: blocks of STORE_BLOCK_BYTES, of which an entry chains as many as
+ * it needs, and entries, which the user's struct embeds first. An entry is pinned while somebody
+ * reads or fills it; pinned ones are never given up, so the bytes that a pin's holder walks stay
+ * where they are, also when the entry has been dropped meanwhile. Key and bytes stand one behind
+ * the other in the same chain.
  *
  * Planes: create and destroy are setup, the rest is turn.
  */

@@ -1,72 +1,10 @@
-#include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 #include "tests/support/suite.h"
-#include "tests/unit/pipeline/hand.h"
+#include "tests/unit/pipeline/gateway.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { PORT = 80, FIRST = 8001, SECOND = 8002 };
-
-static struct hand hand;
-static struct hand_end *client, *upstream;
-static unsigned proxy;
-
-static void open_proxy(const char *spec)
-{
-	hand_open(&hand);
-	proxy = hand_serve(&hand, PORT, spec);
-	client = hand_connect(&hand, PORT);
-}
-
-/* A proxy before an upstream in the test's hand. */
-static void open_by_hand(const char *options)
-{
-	char spec[128];
-
-	snprintf(spec, sizeof(spec), "proxy:127.0.0.1:%u%s", HAND_PORT, options);
-	hand_open(&hand);
-	hand_listen(&hand);
-	proxy = hand_serve(&hand, PORT, spec);
-	client = hand_connect(&hand, PORT);
-}
-
-/* Sends a request, which the upstream then has; its latest connection is `upstream`. */
-static bool ask(const char *request)
-{
-	hand_forget(client);
-	hand_send(&hand, client, request);
-	for (unsigned i = 0; i < 5; i++)
-		hand_turn(&hand);
-	if (hand.upstream_count == 0)
-		return false;
-	upstream = &hand.upstreams[hand.upstream_count - 1];
-	return hand_await_text(&hand, upstream, "\r\n\r\n");
-}
-
-static unsigned status(void)
-{
-	unsigned code = 0;
-
-	if (hand_await_text(&hand, client, "\r\n\r\n"))
-		sscanf(client->text, "HTTP/1.1 %u", &code);
-	return code;
-}
-
-static void turn(unsigned times)
-{
-	while (times-- > 0)
-		hand_turn(&hand);
-}
-
-/* Turns until a client's connection is over; whether it was reset. */
-static bool was_broken(void)
-{
-	for (unsigned i = 0; i < 100 && !client->closed; i++)
-		hand_turn(&hand);
-	return client->closed && client->reason == TP_RESET;
-}
 
 /* The client's body without its chunks' framing; "!" behind it once the last one has come. */
 static const char *joined(void)
@@ -89,11 +27,6 @@ static const char *joined(void)
 	return text;
 }
 
-static const struct server_counters *counters(void)
-{
-	return hand_counters(&hand, proxy);
-}
-
 static void answers_are_those_of_the_upstream(void)
 {
 	open_proxy("proxy:127.0.0.1:8001");
@@ -103,30 +36,6 @@ static void answers_are_those_of_the_upstream(void)
 	CU_ASSERT_TRUE(hand_has(client, "Via: 1.1 weir\r\n"));
 	CU_ASSERT_EQUAL(strlen(hand_body(client)), 100000);
 	CU_ASSERT_EQUAL(strspn(hand_body(client), "Z"), 100000);
-	hand_close(&hand);
-}
-
-static void a_connection_serves_one_request_after_the_other(void)
-{
-	open_proxy("proxy:127.0.0.1:8001");
-	hand_serve(&hand, FIRST, "respond:10");
-	for (unsigned i = 0; i < 20; i++)
-		CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 200);
-	CU_ASSERT_EQUAL(counters()->upstream_connections, 1);
-	CU_ASSERT_EQUAL(counters()->upstream_requests, 20);
-	CU_ASSERT_EQUAL(hand_counters(&hand, 1)->connections, 1);
-	hand_close(&hand);
-}
-
-static void upstreams_take_turns(void)
-{
-	open_proxy("proxy:127.0.0.1:8001,127.0.0.1:8002");
-	hand_serve(&hand, FIRST, "respond:10");
-	hand_serve(&hand, SECOND, "respond:20");
-	for (unsigned i = 0; i < 10; i++)
-		CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 200);
-	CU_ASSERT_EQUAL(hand_counters(&hand, 1)->requests, 5);
-	CU_ASSERT_EQUAL(hand_counters(&hand, 2)->requests, 5);
 	hand_close(&hand);
 }
 
@@ -346,122 +255,6 @@ static void fields_beyond_the_bound_are_a_bad_gateway(void)
 	free(response);
 }
 
-static void a_dead_upstream_is_left_out(void)
-{
-	open_proxy("proxy:127.0.0.1:8001,127.0.0.1:8002");
-	hand_serve(&hand, SECOND, "respond:10");
-	for (unsigned i = 0; i < 6; i++)
-		CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 200);
-	CU_ASSERT_EQUAL(counters()->upstream_failures, 1);
-	CU_ASSERT_EQUAL(counters()->upstream_retries, 1);
-	hand_close(&hand);
-}
-
-static void an_upstream_that_dies_is_failed_over(void)
-{
-	unsigned first;
-
-	open_proxy("proxy:127.0.0.1:8001,127.0.0.1:8002");
-	first = hand_serve(&hand, FIRST, "respond:10");
-	hand_serve(&hand, SECOND, "respond:10");
-	for (unsigned i = 0; i < 4; i++)
-		CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 200);
-	hand_kill(&hand, first);
-	for (unsigned i = 0; i < 8; i++)
-		CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 200);
-	CU_ASSERT_EQUAL(hand_counters(&hand, 2)->requests, 2 + 8);
-	hand_close(&hand);
-}
-
-static void without_upstreams_the_answer_is_502_then_503(void)
-{
-	open_proxy("proxy:127.0.0.1:8001,127.0.0.1:8002");
-	CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 502);
-	CU_ASSERT_EQUAL(counters()->upstream_failures, 2);
-	CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 503);
-	CU_ASSERT_EQUAL(counters()->upstream_failures, 2);
-	CU_ASSERT_EQUAL(counters()->upstream_retries, 1);
-	hand_close(&hand);
-}
-
-/* The back-off is a quarter of a second at first. */
-static void an_upstream_that_is_back_is_asked_again(void)
-{
-	unsigned code = 503;
-
-	open_proxy("proxy:127.0.0.1:8001");
-	CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 502);
-	hand_serve(&hand, FIRST, "respond:10");
-	CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 503);
-	for (unsigned i = 0; i < 1000000 && code == 503; i++)
-		code = hand_get(&hand, client, "/", "");
-	CU_ASSERT_EQUAL(code, 200);
-	hand_close(&hand);
-}
-
-static void a_request_is_sent_again_only_if_it_may_be(void)
-{
-	open_by_hand("");
-	CU_ASSERT_TRUE(ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"));
-	hand_reset(&hand, upstream);
-	CU_ASSERT_EQUAL(status(), 502);
-	CU_ASSERT_EQUAL(hand.upstream_count, 1);
-	CU_ASSERT_EQUAL(counters()->upstream_retries, 0);
-	hand_close(&hand);
-
-	open_by_hand("");
-	CU_ASSERT_TRUE(ask("PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"));
-	hand_reset(&hand, upstream);
-	CU_ASSERT_EQUAL(status(), 502);
-	CU_ASSERT_EQUAL(hand.upstream_count, 1);
-	hand_close(&hand);
-
-	open_by_hand("");
-	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
-	hand_send(&hand, upstream, "HTTP/1.1 2");
-	hand_reset(&hand, upstream);
-	CU_ASSERT_EQUAL(status(), 502);
-	CU_ASSERT_EQUAL(counters()->upstream_retries, 0);
-	hand_close(&hand);
-}
-
-static void a_stale_connection_is_no_failure_of_its_upstream(void)
-{
-	open_by_hand("");
-	CU_ASSERT_TRUE(ask("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n"));
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-	CU_ASSERT_EQUAL(status(), 200);
-	hand_forget(upstream);
-	CU_ASSERT_TRUE(ask("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n"));
-	CU_ASSERT_EQUAL(hand.upstream_count, 1);
-	hand_finish(&hand, upstream);
-	turn(5);
-	CU_ASSERT_EQUAL(hand.upstream_count, 2);
-	upstream = &hand.upstreams[1];
-	CU_ASSERT_TRUE(hand_has(upstream, "GET /2 "));
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-	CU_ASSERT_EQUAL(status(), 200);
-	hand_close(&hand);
-}
-
-static void an_idle_connection_that_ends_is_not_used_again(void)
-{
-	open_by_hand("");
-	for (unsigned i = 0; i < 3; i++) {
-		CU_ASSERT_TRUE(ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n"));
-		CU_ASSERT_EQUAL(hand.upstream_count, i + 1);
-		hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-		CU_ASSERT_EQUAL(status(), 200);
-		if (i == 0)
-			hand_finish(&hand, upstream);
-		else
-			hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\n\r\n"); /* unasked */
-		turn(3);
-	}
-	CU_ASSERT_EQUAL(counters()->upstream_failures, 0);
-	hand_close(&hand);
-}
-
 static void what_comes_behind_a_response_is_no_other_response(void)
 {
 	open_by_hand("");
@@ -474,42 +267,6 @@ static void what_comes_behind_a_response_is_no_other_response(void)
 	CU_ASSERT_EQUAL(hand.upstream_count, 2);
 	turn(3);
 	CU_ASSERT_EQUAL(client->bytes, 0);
-	hand_close(&hand);
-}
-
-static void a_silent_upstream_is_given_up(void)
-{
-	open_by_hand(";response=20ms");
-	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
-	for (unsigned i = 0; i < 1000000 && client->bytes == 0; i++)
-		hand_turn(&hand);
-	CU_ASSERT_EQUAL(status(), 504);
-	turn(3);
-	CU_ASSERT_TRUE(upstream->closed);
-	CU_ASSERT_EQUAL(hand_get(&hand, client, "/", ""), 503);
-	hand_close(&hand);
-
-	open_by_hand(";response=20ms");
-	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc");
-	for (unsigned i = 0; i < 1000000 && !client->closed; i++)
-		hand_turn(&hand);
-	CU_ASSERT_TRUE(was_broken());
-	hand_close(&hand);
-}
-
-static void a_slow_client_is_not_the_upstreams_fault(void)
-{
-	open_by_hand(";response=20ms");
-	CU_ASSERT_TRUE(ask("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\n"));
-	for (uint64_t until_ns = clock_now_ns() + 60000000; clock_now_ns() < until_ns;)
-		hand_turn(&hand);
-	CU_ASSERT_EQUAL(client->bytes, 0);
-	hand_send(&hand, client, "body");
-	turn(3);
-	CU_ASSERT_STRING_EQUAL(hand_body(upstream), "body");
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-	CU_ASSERT_EQUAL(status(), 200);
 	hand_close(&hand);
 }
 
@@ -577,54 +334,6 @@ static void backpressure_reaches_the_upstream(void)
 	hand_close(&hand);
 }
 
-static void who_finds_all_connections_in_use_waits_in_line(void)
-{
-	struct hand_end *clients[3];
-
-	open_by_hand(";connections=1");
-	for (unsigned i = 0; i < 3; i++) {
-		clients[i] = hand_connect(&hand, PORT);
-		hand_send(&hand, clients[i], "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	}
-	for (unsigned i = 0; i < 3; i++) {
-		turn(5);
-		CU_ASSERT_EQUAL(hand.upstream_count, 1);
-		upstream = &hand.upstreams[0];
-		CU_ASSERT_TRUE(hand_has(upstream, "GET / "));
-		hand_forget(upstream);
-		hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-		CU_ASSERT_TRUE(hand_await_text(&hand, clients[i], "200 OK"));
-		if (i < 2)
-			CU_ASSERT_EQUAL(clients[i + 1]->bytes, 0);
-	}
-	hand_close(&hand);
-}
-
-static void the_line_moves_on_past_who_leaves_it(void)
-{
-	struct hand_end *clients[3];
-
-	open_by_hand(";connections=1;connect=20ms");
-	for (unsigned i = 0; i < 3; i++) {
-		clients[i] = hand_connect(&hand, PORT);
-		hand_send(&hand, clients[i], "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	}
-	hand_reset(&hand, clients[1]);
-	turn(3);
-	hand_reset(&hand, clients[0]);
-	turn(5);
-	CU_ASSERT_EQUAL(hand.upstream_count, 2);
-	client = clients[0] = hand_connect(&hand, PORT);
-	hand_send(&hand, client, "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-	for (unsigned i = 0; i < 1000000 && client->bytes == 0; i++)
-		hand_turn(&hand);
-	CU_ASSERT_EQUAL(status(), 503);
-	upstream = &hand.upstreams[1];
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-	CU_ASSERT_TRUE(hand_await_text(&hand, clients[2], "200 OK"));
-	hand_close(&hand);
-}
-
 static void its_text_is_judged(void)
 {
 	static const char *const right[] = {"proxy:127.0.0.1:80", "proxy:127.0.0.1:80,[::1]:81",
@@ -651,9 +360,6 @@ static void its_text_is_judged(void)
 
 static const struct suite_test tests[] = {
 	{"answers are those of the upstream", answers_are_those_of_the_upstream},
-	{"a connection serves one request after the other",
-	 a_connection_serves_one_request_after_the_other},
-	{"upstreams take turns", upstreams_take_turns},
 	{"bodies are streamed both ways", bodies_are_streamed_both_ways},
 	{"chunked bodies stay chunked", chunked_bodies_stay_chunked},
 	{"fields of one hop stay there", fields_of_one_hop_stay_there},
@@ -665,28 +371,13 @@ static const struct suite_test tests[] = {
 	{"a body cut short is never a success", a_body_cut_short_is_never_a_success},
 	{"nonsense is a bad gateway", nonsense_is_a_bad_gateway},
 	{"fields beyond the bound are a bad gateway", fields_beyond_the_bound_are_a_bad_gateway},
-	{"a dead upstream is left out", a_dead_upstream_is_left_out},
-	{"an upstream that dies is failed over", an_upstream_that_dies_is_failed_over},
-	{"without upstreams the answer is 502, then 503",
-	 without_upstreams_the_answer_is_502_then_503},
-	{"an upstream that is back is asked again", an_upstream_that_is_back_is_asked_again},
-	{"a request is sent again only if it may be", a_request_is_sent_again_only_if_it_may_be},
-	{"a stale connection is no failure of its upstream",
-	 a_stale_connection_is_no_failure_of_its_upstream},
-	{"an idle connection that ends is not used again",
-	 an_idle_connection_that_ends_is_not_used_again},
 	{"what comes behind a response is no other response",
 	 what_comes_behind_a_response_is_no_other_response},
-	{"a silent upstream is given up", a_silent_upstream_is_given_up},
-	{"a slow client is not the upstream's fault", a_slow_client_is_not_the_upstreams_fault},
 	{"a response before the request is whole ends both",
 	 a_response_before_the_request_is_whole_ends_both},
 	{"a client that leaves takes its upstream along",
 	 a_client_that_leaves_takes_its_upstream_along},
 	{"backpressure reaches the upstream", backpressure_reaches_the_upstream},
-	{"who finds all connections in use waits in line",
-	 who_finds_all_connections_in_use_waits_in_line},
-	{"the line moves on past who leaves it", the_line_moves_on_past_who_leaves_it},
 	{"its text is judged", its_text_is_judged},
 };
 
