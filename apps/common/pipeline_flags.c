@@ -21,5 +21,6 @@ static int parse_handler(const struct flag *flag, const char *text)
 const struct flag_kind flag_delivery = {.metavar = "immediate|coalesce|flush-at:N (N to 32KiB)",
 					.accepts = delivery_usage,
 					.parse = parse_delivery};
-const struct flag_kind flag_handler = {
-	.metavar = "respond[:BYTES]|echo|spin:US", .accepts = handler_usage, .parse = parse_handler};
+const struct flag_kind flag_handler = {.metavar = "respond[:BYTES]|echo|spin:US",
+				       .accepts = handler_usage,
+				       .parse = parse_handler};

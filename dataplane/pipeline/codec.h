@@ -38,12 +38,12 @@ struct codec_state {
 	uint64_t body_left; /* bytes of the body, or of its present piece, that follow directly */
 	bool pieces;	    /* the body comes in pieces, and only the codec knows its end */
 	bool body_ended;
-	bool within;	   /* a request's head was taken and its answer is not whole (conn.c's) */
-	bool expects;	   /* the peer is owed a word before its body is waited for */
-	bool close;	   /* the connection ends behind this response */
-	bool streams;	   /* the response comes in pieces */
-	bool begun;	   /* then: one of them is out */
-	bool bodiless;	   /* the response has no body, whatever its head says */
+	bool within;	     /* a request's head was taken and its answer is not whole (conn.c's) */
+	bool expects;	     /* the peer is owed a word before its body is waited for */
+	bool close;	     /* the connection ends behind this response */
+	bool streams;	     /* the response comes in pieces */
+	bool begun;	     /* then: one of them is out */
+	bool bodiless;	     /* the response has no body, whatever its head says */
 	uint64_t body_bytes; /* pieces: of the request so far, against the bound */
 	struct codec_fault fault;
 	union {

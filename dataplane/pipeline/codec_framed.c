@@ -36,11 +36,11 @@ static enum codec_status framed_decode(struct conn_world *world, struct codec_st
 	state->body_bytes = 0;
 	state->body_left = head.body_bytes;
 	state->body_ended = head.body_bytes == 0 && !state->pieces;
-	*request_out = (struct request){.method = HTTP1_POST,
-					.path = {(const uint8_t *)"/", 1},
-					.opcode = head.opcode,
-					.body_bytes = state->pieces ? BODY_UNKNOWN
-								    : head.body_bytes};
+	*request_out =
+		(struct request){.method = HTTP1_POST,
+				 .path = {(const uint8_t *)"/", 1},
+				 .opcode = head.opcode,
+				 .body_bytes = state->pieces ? BODY_UNKNOWN : head.body_bytes};
 	return CODEC_OK;
 }
 

@@ -96,12 +96,12 @@ static enum codec_status http1_decode(struct conn_world *world, struct codec_sta
 		world->parser->release(&world->request);
 		return result;
 	}
-	*request_out = (struct request){.method = request->method,
-					.path = request->path,
-					.query = request->query,
-					.body_bytes = state->pieces ? BODY_UNKNOWN
-								    : state->body_left,
-					.http = request};
+	*request_out =
+		(struct request){.method = request->method,
+				 .path = request->path,
+				 .query = request->query,
+				 .body_bytes = state->pieces ? BODY_UNKNOWN : state->body_left,
+				 .http = request};
 	return CODEC_OK;
 }
 
@@ -148,15 +148,16 @@ static size_t http1_head(struct conn_world *world, struct codec_state *state,
 			 const struct response *response, uint8_t *to)
 {
 	state->bodiless |= has_no_body(response->status);
-	/* nobody knows whether a body that was not asked for will come */
-	state->close |= state->expects || (state->streams && state->http1.minor_0);
-	return http1_answer_head(to, response,
-				 &(struct http1_answer){
-					 .date = date_text(&world->date, world->now_ns),
-					 .unframed = has_no_body(response->status) ||
-						     (state->streams && state->http1.minor_0),
-					 .close = state->close,
-					 .keep_alive = state->http1.minor_0});
+	state->close |= state->streams && state->http1.minor_0;
+	/* a refusal does not ask for the body, and nobody knows whether it will come */
+	state->close |= state->expects && response->status >= 400;
+	return http1_answer_head(
+		to, response,
+		&(struct http1_answer){.date = date_text(&world->date, world->now_ns),
+				       .unframed = has_no_body(response->status) ||
+						   (state->streams && state->http1.minor_0),
+				       .close = state->close,
+				       .keep_alive = state->http1.minor_0});
 }
 
 static size_t http1_piece(const struct codec_state *state, size_t bytes, uint8_t *to)

@@ -146,7 +146,7 @@ static enum step complete(struct conn *conn)
 	set_state(conn, state->body_ended ? CONN_HEAD : CONN_DROP);
 	output_complete(conn);
 	/* who waits to be asked for its body may or may not send it: nothing behind is certain */
-	if (state->close && (state->body_ended || state->expects))
+	if ((state->close && state->body_ended) || state->expects)
 		return end(conn);
 	return STEP_ON;
 }
@@ -299,9 +299,8 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 
 	while (*share > 0 && conn->reader->left > 0) {
 		struct span piece = span_reader_piece(conn->reader);
-		struct run run =
-			world->codec->find_run(world, piece, *share,
-					       world->delivery.threshold_bytes - conn->queued_bytes);
+		struct run run = world->codec->find_run(
+			world, piece, *share, world->delivery.threshold_bytes - conn->queued_bytes);
 
 		ASSERT(conn->queued_bytes < world->delivery.threshold_bytes);
 		if (run.requests == 0)

@@ -43,14 +43,14 @@ struct conn {
 	struct party party; /* first */
 	enum conn_state state;
 	bool peer_finished;
-	bool aborted;		    /* the transport may not be asked about it again */
-	bool partial;		    /* HEAD: a part of a head is there */
-	bool starved;		    /* the body's next bytes are not there */
-	bool stalled;		    /* the last reserve was refused */
-	bool lingers;		    /* ENDED: after an error */
-	bool crowded;		    /* more than was lent may have been received */
-	bool begun;		    /* a request began since the last wait was noted */
-	bool served;		    /* a request has begun on this connection */
+	bool aborted; /* the transport may not be asked about it again */
+	bool partial; /* HEAD: a part of a head is there */
+	bool starved; /* the body's next bytes are not there */
+	bool stalled; /* the last reserve was refused */
+	bool lingers; /* ENDED: after an error */
+	bool crowded; /* more than was lent may have been received */
+	bool begun;   /* a request began since the last wait was noted */
+	bool served;  /* a request has begun on this connection */
 	struct conn_world *world;
 	struct tp_conn *handle;
 	struct span_reader *reader; /* what was received; within a visit */

@@ -9,14 +9,14 @@
 #ifndef WEIR_PIPELINE_DATE_H
 #define WEIR_PIPELINE_DATE_H
 
-#include <stdint.h>
+#include "dataplane/proto/http1_date.h"
 
-enum { DATE_BYTES = 29 }; /* "Tue, 01 Dec 2026 07:38:03 GMT" */
+#include <stdint.h>
 
 struct date {
 	uint64_t ahead_ns; /* the wall clock before ours */
 	uint64_t until_ns; /* the text holds until then, by our clock */
-	char text[DATE_BYTES + 1];
+	char text[HTTP1_DATE_BYTES];
 };
 
 /* Reads both clocks. */
@@ -25,7 +25,7 @@ void date_init(struct date *date);
 /* Writes the text anew for a time. */
 void date_renew(struct date *date, uint64_t now_ns);
 
-/* DATE_BYTES, lent until the next call. */
+/* HTTP1_DATE_BYTES, lent until the next call. */
 static inline const char *date_text(struct date *date, uint64_t now_ns)
 {
 	if (__builtin_expect(now_ns >= date->until_ns, 0))

@@ -30,7 +30,7 @@
 
 /* A request as begin gets it; spans are lent until begin returns. */
 struct request {
-	enum http1_method method;	  /* a framed request is a POST to "/" */
+	enum http1_method method; /* a framed request is a POST to "/" */
 	struct span path;
 	struct span query;
 	uint64_t body_bytes;		  /* or BODY_UNKNOWN */

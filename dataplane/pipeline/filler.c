@@ -10,8 +10,7 @@ void filler_answer(struct exchange *exchange, uint32_t bytes)
 	if (!exchange_drop(exchange))
 		return;
 	if (!exchange_responded(exchange))
-		exchange_respond(exchange,
-				 &filler_response(bytes));
+		exchange_respond(exchange, &filler_response(bytes));
 	while ((left = exchange_left(exchange)) > 0) {
 		size_t step = left < LIMIT_CHUNK_BYTES ? left : LIMIT_CHUNK_BYTES;
 		struct room_writer writer;

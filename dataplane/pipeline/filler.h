@@ -9,10 +9,9 @@
 #include "dataplane/pipeline/exchange.h"
 
 /* The response of so many bytes. */
-#define filler_response(bytes)                                        \
-	((struct response){.status = 200,                             \
-			   .body_bytes = (bytes),                     \
-			   .type = "application/octet-stream"})
+#define filler_response(bytes) \
+	((struct response){    \
+		.status = 200, .body_bytes = (bytes), .type = "application/octet-stream"})
 
 /*
  * Drops the request's body, and then answers with `bytes`, as far as there is room. For begin and

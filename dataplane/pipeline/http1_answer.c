@@ -2,7 +2,7 @@
 
 #include "dataplane/core/check.h"
 #include "dataplane/pipeline/codec.h"
-#include "dataplane/pipeline/date.h"
+#include "dataplane/proto/http1_date.h"
 
 #include <string.h>
 
@@ -59,7 +59,7 @@ size_t http1_answer_head(uint8_t *to, const struct response *response,
 	uint8_t *at = put_status(to, response->status);
 
 	ASSERT(response->fields.bytes <= EXCHANGE_FIELDS_BYTES);
-	at = put(at, answer->date, DATE_BYTES);
+	at = put(at, answer->date, HTTP1_DATE_BYTES);
 	if (response->type) {
 		ASSERT(strlen(response->type) <= TYPE_BYTES_MAX);
 		at = PUT(at, "\r\nContent-Type: ");

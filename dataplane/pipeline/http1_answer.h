@@ -13,7 +13,7 @@
 
 /* What a head says beside the response's own. */
 struct http1_answer {
-	const char *date; /* DATE_BYTES */
+	const char *date; /* HTTP1_DATE_BYTES */
 	bool unframed;	  /* neither Content-Length nor chunked: no body, or ended by the close */
 	bool close;
 	bool keep_alive; /* said to a client of HTTP/1.0 that asked for it */

@@ -16,9 +16,8 @@ static int respond_check(const char *argument, struct tp_error *error)
 	uint64_t bytes;
 
 	if (argument && units_parse_bytes(argument, BODY_MAX, &bytes) < 0)
-		return tp_fail(error, -EINVAL,
-			       "'respond:%s': BYTES are 0 to %d, like 512 or 16KiB", argument,
-			       BODY_MAX);
+		return tp_fail(error, -EINVAL, "'respond:%s': BYTES are 0 to %d, like 512 or 16KiB",
+			       argument, BODY_MAX);
 	return 0;
 }
 
@@ -32,9 +31,8 @@ static int respond_create(const char *argument, const struct handler_config *con
 		return tp_fail(error, -ENOMEM, "no memory for the handler respond");
 	if (argument)
 		units_parse_bytes(argument, BODY_MAX, &bytes);
-	*handler = (struct handler){.ops = &respond_ops,
-				    .answers_alike = true,
-				    .response_bytes = (uint32_t)bytes};
+	*handler = (struct handler){
+		.ops = &respond_ops, .answers_alike = true, .response_bytes = (uint32_t)bytes};
 	*handler_out = handler;
 	return 0;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 enum {
-	SLOTS = 4 * ROUTES_MAX, /* a power of two; never more than half full */
+	SLOTS = 4 * ROUTES_MAX,		      /* a power of two; never more than half full */
 	METHODS_ALL = (1 << HTTP1_TRACE) - 1, /* TRACE and CONNECT are nobody's */
 	METHODS_KNOWN = (1 << HTTP1_METHOD_COUNT) - 1,
 	BOUNDARIES_MAX = 32, /* of a path, at which prefixes are looked for */
@@ -69,8 +69,7 @@ static unsigned find_slot(const struct route_table *table, const uint8_t *path, 
 static const struct node *find_node(const struct route_table *table, const uint8_t *path,
 				    uint32_t path_bytes, uint32_t hash, bool prefix)
 {
-	const struct node *node =
-		&table->slots[find_slot(table, path, path_bytes, hash, prefix)];
+	const struct node *node = &table->slots[find_slot(table, path, path_bytes, hash, prefix)];
 
 	return node->path ? node : NULL;
 }

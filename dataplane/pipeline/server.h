@@ -33,37 +33,37 @@ struct server;
 /* All that create needs; what is lent is lent for the call. */
 struct server_config {
 	struct delivery delivery;
-	const struct codec *codec;   /* static; NULL: framed */
-	const struct route *routes;  /* lent */
-	unsigned route_count;	     /* at least 1 */
-	uint32_t response_bytes;     /* of handlers that are told no other */
-	uint32_t conn_max;	     /* as the transport's limit */
-	uint32_t frame_max;	     /* largest frame_len accepted; 0: LIMIT_FRAME_BYTES */
-	uint32_t turn_requests;	     /* fairness bound; 0: LIMIT_TURN_REQUESTS */
-	uint64_t body_max;	     /* largest request body; 0: LIMIT_BODY_BYTES */
+	const struct codec *codec;  /* static; NULL: framed */
+	const struct route *routes; /* lent */
+	unsigned route_count;	    /* at least 1 */
+	uint32_t response_bytes;    /* of handlers that are told no other */
+	uint32_t conn_max;	    /* as the transport's limit */
+	uint32_t frame_max;	    /* largest frame_len accepted; 0: LIMIT_FRAME_BYTES */
+	uint32_t turn_requests;	    /* fairness bound; 0: LIMIT_TURN_REQUESTS */
+	uint64_t body_max;	    /* largest request body; 0: LIMIT_BODY_BYTES */
 	struct timeouts timeouts;
 	const struct http1_parser *parser; /* static; NULL: views */
 	struct http1_limits http1_limits;  /* each 0: its default */
 };
 
 /* X(name, meaning) */
-#define SERVER_COUNTERS(X)                                                     \
-	X(requests, "requests decoded")                                        \
-	X(request_bytes, "request body bytes")                                 \
-	X(responses, "complete responses committed")                           \
-	X(response_bytes, "response body bytes")                               \
-	X(errors, "errors sent in place of a response")                        \
-	X(cut_short, "connections that ended within a request")                \
-	X(yields, "turns a connection gave up because of the fairness bound")  \
-	X(stalls, "times a response waited for send memory")                   \
+#define SERVER_COUNTERS(X)                                                                \
+	X(requests, "requests decoded")                                                   \
+	X(request_bytes, "request body bytes")                                            \
+	X(responses, "complete responses committed")                                      \
+	X(response_bytes, "response body bytes")                                          \
+	X(errors, "errors sent in place of a response")                                   \
+	X(cut_short, "connections that ended within a request")                           \
+	X(yields, "turns a connection gave up because of the fairness bound")             \
+	X(stalls, "times a response waited for send memory")                              \
 	X(parser_allocations, "allocations made for heads, of the parser that owns them") \
-	X(timeouts_head, "connections ended because a head took too long")     \
-	X(timeouts_body, "likewise, a body")                                   \
-	X(timeouts_idle, "likewise, no request came")                          \
-	X(timeouts_send, "likewise, a response was not taken")                 \
-	X(connections, "connections accepted")                                 \
-	X(connections_closed, "connections closed")                            \
-	X(connections_refused, "connections reset for want of room")           \
+	X(timeouts_head, "connections ended because a head took too long")                \
+	X(timeouts_body, "likewise, a body")                                              \
+	X(timeouts_idle, "likewise, no request came")                                     \
+	X(timeouts_send, "likewise, a response was not taken")                            \
+	X(connections, "connections accepted")                                            \
+	X(connections_closed, "connections closed")                                       \
+	X(connections_refused, "connections reset for want of room")                      \
 	X(connections_broken, "connections closed for another reason than done")
 
 struct server_counters {

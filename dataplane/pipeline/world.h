@@ -43,21 +43,21 @@ struct conn_world {
 	const struct http1_parser *parser;
 
 	struct route_table *routes;
-	struct handler *only;	      /* route_only */
-	struct handler *framed;	      /* answers every framed request; NULL: none does */
+	struct handler *only;	/* route_only */
+	struct handler *framed; /* answers every framed request; NULL: none does */
 	struct handler *handlers[ROUTES_MAX];
 	unsigned handler_count;
-	bool runs; /* some handler answers all alike */
+	bool runs;			    /* some handler answers all alike */
 	struct handler *upkeep[ROUTES_MAX]; /* those that have deadlines of their own */
 	unsigned upkeep_count;
 	uint64_t upkeep_ns; /* when they want to be asked at the latest */
 
 	uint64_t now_ns; /* of this turn */
 	bool draining;
-	struct list ready;  /* connections that used up their share: first thing next turn */
-	struct list woken;  /* connections that another's event woke: last thing this turn */
+	struct list ready; /* connections that used up their share: first thing next turn */
+	struct list woken; /* connections that another's event woke: last thing this turn */
 	struct slab conns;
-	struct slab heads;  /* responses' heads that wait for room, CODEC_HEAD_BYTES each */
+	struct slab heads; /* responses' heads that wait for room, CODEC_HEAD_BYTES each */
 	struct timer_wheel wheel;
 	uint64_t wake_ns; /* no timer fires before */
 	struct date date;
