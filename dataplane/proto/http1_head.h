@@ -39,7 +39,7 @@ struct http1_walk {
 	bool is_request;
 	bool is_resumed;       /* it did not begin at the head's start */
 	uint64_t length_bytes; /* Content-Length */
-	struct span host;      /* of the Host field */
+	const struct http1_field *host;
 };
 
 /* Begins a walk, or goes on with the one that `scan` kept. */
@@ -58,7 +58,7 @@ static inline void http1_walk_init(struct http1_walk *walk, const uint8_t *bytes
 	walk->minor = scan->minor;
 	walk->is_resumed = scan->line_offset > 0;
 	walk->length_bytes = 0;
-	walk->host = (struct span){0};
+	walk->host = NULL;
 }
 
 /* Says that a line ended before `next`. */

@@ -78,7 +78,7 @@ HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct
 	if (walk->seen & HTTP1_SEEN_HOST)
 		return HTTP1_BAD_HOST;
 	walk->seen |= HTTP1_SEEN_HOST;
-	walk->host = field->value;
+	walk->host = field;
 	return HTTP1_OK;
 }
 
@@ -136,7 +136,7 @@ HTTP1_INLINE enum http1_status http1_read_target(struct http1_walk *walk, const 
 	if (!is_path)
 		return http1_split_target(request) ? HTTP1_OK : HTTP1_BAD_LINE;
 	request->form = HTTP1_ORIGIN;
-	request->path = request->target;
+	request->path = (struct span){target, (size_t)(at - target)};
 	request->query = (struct span){0};
 	return HTTP1_OK;
 }
@@ -197,7 +197,7 @@ HTTP1_INLINE enum http1_status http1_finish_request(const struct http1_walk *wal
 	request->framing = http1_walk_framing(walk);
 	request->field_count = walk->field_count;
 	if (request->form == HTTP1_ORIGIN || request->form == HTTP1_ASTERISK)
-		request->host = walk->host;
+		request->host = walk->host ? walk->host->value : (struct span){0};
 	return HTTP1_OK;
 }
 
