@@ -63,9 +63,9 @@ def digest(path):
 def ground():
     """A folder with the files to be served; removed at the end."""
     folder = tempfile.mkdtemp(prefix="weir-http-")
-    os.mkdir(f"{folder}/www")
+    os.makedirs(f"{folder}/www/files")
     for size in SIZES:
-        with open(f"{folder}/www/{size}", "wb") as file:
+        with open(f"{folder}/www/files/{size}", "wb") as file:
             file.write(content(size))
     routes = [
         {"path": "/files", "match": "prefix", "handler": f"static:{folder}/www"},
@@ -140,7 +140,7 @@ def curl_gets_files(place):
         words = [word for size in SIZES for word in ("-o", f"{folder}/{size}", place.url(f"/files/{size}"))]
         tool("curl", "-sS", "-k", "--fail", *words)
         for size in SIZES:
-            assert digest(f"{folder}/{size}") == digest(f"{ground()}/www/{size}"), f"{size} bytes"
+            assert digest(f"{folder}/{size}") == digest(f"{ground()}/www/files/{size}"), f"{size} bytes"
 
 
 def curl_is_echoed(place):
@@ -149,7 +149,7 @@ def curl_is_echoed(place):
     with tempfile.TemporaryDirectory() as folder:
         for extra in ([], ["-H", "Transfer-Encoding: chunked"]):
             for size in SIZES:
-                path = f"{ground()}/www/{size}"
+                path = f"{ground()}/www/files/{size}"
                 tool("curl", "-sS", "-k", "--fail", *extra, "--data-binary", f"@{path}", "-o", f"{folder}/out",
                      place.url("/echo"))
                 assert digest(f"{folder}/out") == digest(path), (size, extra)
