@@ -11,11 +11,12 @@
 #ifndef WEIR_PIPELINE_CODEC_H
 #define WEIR_PIPELINE_CODEC_H
 
+#include "dataplane/core/limits.h"
 #include "dataplane/pipeline/exchange.h"
 #include "dataplane/proto/frame.h"
 
-struct conn;
 struct conn_world;
+struct handler;
 
 enum codec_status {
 	CODEC_OK,   /* a request's head was taken; or body bytes follow, or the body has ended */
@@ -35,53 +36,96 @@ struct codec_fault {
 /* Kept between visits. */
 struct codec_state {
 	uint64_t body_left; /* bytes of the body, or of its present piece, that follow directly */
+	bool pieces;	    /* the body comes in pieces, and only the codec knows its end */
 	bool body_ended;
-	bool close;	   /* the connection ends behind this response */
-	bool streams;	   /* the response comes in pieces */
-	bool bodiless;	   /* the response has no body, whatever its head says */
-	uint64_t body_bytes; /* of the request so far, against the bound */
+	bool within;	     /* a request's head was taken and its answer is not whole (conn.c's) */
+	bool expects;	     /* the peer is owed a word before its body is waited for */
+	bool close;	     /* the connection ends behind this response */
+	bool streams;	     /* the response comes in pieces */
+	bool begun;	     /* then: one of them is out */
+	bool bodiless;	     /* the response has no body, whatever its head says */
+	uint64_t body_bytes; /* pieces: of the request so far, against the bound */
 	struct codec_fault fault;
 	union {
 		struct {
 			uint64_t id;
 			uint64_t opcode;
 			bool more_frames; /* the request's body goes on in another frame */
-			bool begun;	  /* a streamed response: its START is out */
 		} frame;
 		struct {
 			struct http1_scan scan;
 			struct http1_chunks chunks;
 			bool chunked;
 			bool minor_0; /* the client speaks HTTP/1.0 */
-			bool expects; /* 100-continue is owed before the body is read */
 		} http1;
 	};
 };
+
+/* Whole requests one behind the other, which one handler answers all alike. */
+struct run {
+	struct handler *handler;
+	unsigned requests;
+	size_t request_bytes;	    /* all that they take of the input */
+	size_t request_body_bytes;  /* of it bodies */
+	size_t response_bytes;	    /* all that their answers take of the send memory */
+	size_t response_body_bytes; /* of it bodies */
+};
+
+/* A run asks for no more room at once than a single response may. */
+enum { RUN_BYTES_MAX = FRAME_HEAD_BYTES + LIMIT_CHUNK_BYTES };
 
 struct codec {
 	const char *name; /* "framed" */
 	/* Reads the next request's head. CODEC_OK: `request_out` is lent until the next call. */
 	enum codec_status (*decode)(struct conn_world *world, struct codec_state *state,
 				    struct span_reader *reader, struct request *request_out);
-	/* Passes over framing until body bytes follow (state.body_left > 0) or body_ended. */
+	/* Gives back what decode's request lent. NULL: nothing is to be given back. */
+	void (*release)(struct conn_world *world);
+	/*
+	 * Pieces: passes over framing until body bytes follow (state.body_left > 0) or body_ended.
+	 */
 	enum codec_status (*body)(struct conn_world *world, struct codec_state *state,
 				  struct span_reader *reader);
 	/* Writes at `to` (CODEC_HEAD_BYTES) what stands before a response; its length. */
 	size_t (*head)(struct conn_world *world, struct codec_state *state,
 		       const struct response *response, uint8_t *to);
-	/* A stream: what stands before a piece of `bytes` (0: only the head's), its length. */
-	size_t (*piece)(struct codec_state *state, size_t bytes, uint8_t *to);
+	/* A stream: what stands before a piece of `bytes`; its length, the same for any `bytes`. */
+	size_t (*piece)(const struct codec_state *state, size_t bytes, uint8_t *to);
 	/* A stream: what stands behind a piece; its length. */
-	size_t (*piece_end)(struct codec_state *state, uint8_t *to);
+	size_t (*piece_end)(const struct codec_state *state, uint8_t *to);
 	/* A stream: what ends it; its length. */
-	size_t (*end)(struct codec_state *state, uint8_t *to);
+	size_t (*end)(const struct codec_state *state, uint8_t *to);
 	/* A whole answer to state.fault, at `to` (CODEC_HEAD_BYTES); its length. */
 	size_t (*reject)(struct conn_world *world, struct codec_state *state, uint8_t *to);
+	/*
+	 * Writes at `to` (CODEC_PIECE_BYTES) what a peer that expects it is owed; its length. NULL:
+	 * none ever does.
+	 */
+	size_t (*interim)(uint8_t *to);
+	/*
+	 * The run at the beginning of `piece`, of at most `requests_max` (at least 1), whose last
+	 * answer is the first that reaches `due_bytes`; an empty one if there is none.
+	 */
+	struct run (*find_run)(struct conn_world *world, struct span piece, unsigned requests_max,
+			       size_t due_bytes);
+	/* Writes the answers to the run whose requests stand at `request`. */
+	void (*write_run)(struct conn_world *world, const struct run *run, const uint8_t *request,
+			  uint8_t *to);
 };
 
 extern const struct codec codec_framed;
 extern const struct codec codec_http1;
 
 extern const char *const codec_names[]; /* "framed", "http1"; ended by NULL */
+
+/* By its name; NULL for any other. */
+const struct codec *codec_find(const char *name);
+
+/* Takes the next `bytes` of the body, of body_left. */
+static inline void codec_take(struct codec_state *state, size_t bytes)
+{
+	state->body_left -= bytes;
+	state->body_ended |= state->body_left == 0 && !state->pieces;
+}
 
 #endif

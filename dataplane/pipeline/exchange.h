@@ -30,7 +30,7 @@
 
 /* A request as begin gets it; spans are lent until begin returns. */
 struct request {
-	enum http1_method method;	  /* a framed request is a POST to "/" */
+	enum http1_method method; /* a framed request is a POST to "/" */
 	struct span path;
 	struct span query;
 	uint64_t body_bytes;		  /* or BODY_UNKNOWN */
@@ -79,6 +79,9 @@ bool exchange_body_ended(struct exchange *exchange);
 
 /* Decides the response's head; once. It leaves with the first bytes of the body, or at finish. */
 void exchange_respond(struct exchange *exchange, const struct response *response);
+
+/* Whether it has been decided. */
+bool exchange_responded(const struct exchange *exchange);
 
 /*
  * Body bytes that are yet to be put; 0 where the request's method wants none (HEAD, 204, 304),

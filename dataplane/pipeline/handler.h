@@ -28,21 +28,22 @@ struct conn_world;
 
 /* What create is told, beside the text behind the name's ':'. */
 struct handler_config {
-	uint32_t response_bytes; /* respond and spin, where their text gives no other */
+	uint32_t response_bytes;  /* respond and spin, where their text gives no other */
 	struct conn_world *world; /* the server's, lent until destroy: transport, clock, upkeep */
 };
 
 /* X(name, meaning): what handlers count, summed over a worker's; part of the server's counters. */
-#define HANDLER_COUNTERS(X)                                             \
-	X(files_cached, "static: answers from memory")                  \
-	X(files_streamed, "static: answers read from their file")       \
-	X(upstream_connections, "proxy: connections made")              \
-	X(upstream_requests, "proxy: requests passed on")               \
-	X(upstream_failures, "proxy: requests that an upstream failed") \
-	X(upstream_retries, "proxy: of them, passed on to another")     \
-	X(cache_hits, "cache: answers from memory")                     \
-	X(cache_misses, "cache: answers fetched")                       \
-	X(cache_joined, "cache: requests that waited for another's fetch") \
+#define HANDLER_COUNTERS(X)                                                  \
+	X(files_cached, "static: answers from memory")                       \
+	X(files_streamed, "static: answers read from their file")            \
+	X(files_refused, "static: requests that no descriptor was left for") \
+	X(upstream_connections, "proxy: connections made")                   \
+	X(upstream_requests, "proxy: requests passed on")                    \
+	X(upstream_failures, "proxy: requests that an upstream failed")      \
+	X(upstream_retries, "proxy: of them, passed on to another")          \
+	X(cache_hits, "cache: answers from memory")                          \
+	X(cache_misses, "cache: answers fetched")                            \
+	X(cache_joined, "cache: requests that waited for another's fetch")   \
 	X(cache_evicted, "cache: answers dropped for room")
 
 struct handler_ops {

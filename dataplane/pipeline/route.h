@@ -3,7 +3,8 @@
  *
  * An exact path wins over any prefix, a longer prefix over a shorter one, and among equals a route
  * that names the method over one that takes all. A path whose routes all name other methods is
- * answered with 405, one without any with 404. A framed request goes to the handler of "/".
+ * answered with 405, one without any with 404. TRACE and CONNECT are nobody's. A framed request goes
+ * to the handler of "/" for POST.
  *
  * Planes: building is setup, find is turn.
  */
@@ -23,7 +24,7 @@ enum { ROUTES_MAX = 64, ROUTE_PATH_BYTES = 256 };
 struct route {
 	const char *path; /* begins with '/' */
 	bool prefix;	  /* else exact; a prefix matches at a '/' or at the end alone */
-	uint32_t methods; /* bit (1 << enum http1_method); 0: all */
+	uint32_t methods; /* bit (1 << enum http1_method); 0: all but TRACE and CONNECT */
 	const char *handler;
 };
 
@@ -47,7 +48,10 @@ void route_table_destroy(struct route_table *table);
 struct handler *route_find(const struct route_table *table, struct span path,
 			   enum http1_method method, unsigned *code_out, uint32_t *allow_out);
 
-/* The handler of every request, if there is but one route, to "/" for all methods; else NULL. */
+/* The handler of every request, if there is but one route: the prefix "/" for all; else NULL. */
 struct handler *route_only(const struct route_table *table);
+
+/* A bit (1 << enum http1_method) for each method that some route takes. */
+uint32_t route_methods(const struct route_table *table);
 
 #endif

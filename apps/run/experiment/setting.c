@@ -70,9 +70,9 @@ static int judge_delivery(const char *word)
 
 static int judge_handler(const char *word)
 {
-	enum handler_kind ignored;
+	struct tp_error ignored;
 
-	return handler_parse(word, &ignored);
+	return handler_check(word, &ignored);
 }
 
 static const char *const protocol_words[] = {"framed", NULL};
