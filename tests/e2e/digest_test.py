@@ -33,6 +33,15 @@ def by_hand():
         assert digest_of(server.address)[:2] == (hashlib.sha256(frames).hexdigest(), len(frames))
 
 
+@test("a digest of HTTP is that of every status and body, in order")
+def by_hand_http():
+    answers = (b"200\n" + b"\x5a" * 64 + b"64\n") * 20
+    with Server("--protocol", "http1") as server:
+        for depth in (1, 8):
+            got = digest_of(server.address, "--protocol", "http1", "--depth", depth)
+            assert got[:2] == (hashlib.sha256(answers).hexdigest(), len(answers)), got
+
+
 @test("neither stack nor delivery nor depth changes a digest; the work does")
 def invariant():
     found = set()

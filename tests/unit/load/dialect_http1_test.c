@@ -197,13 +197,19 @@ static void test_interim(void)
 		 "switches to another protocol"},
 	};
 	static const char interim[] = "HTTP/1.1 102 Processing\r\n\r\n";
-	char many[20 * sizeof(interim)] = "";
+	char many[40 * sizeof(interim)] = "";
 
 	JUDGE(&fill, rows);
 	for (unsigned i = 0; i < 17; i++)
 		strcat(many, interim);
 	JUDGE(&fill, ((const struct row[]){{many, 0, VERIFY_WRONG, FAILURE_wrong_head,
 					    "behind too many interim ones"}}));
+	many[0] = '\0';
+	for (unsigned i = 0; i < 32; i++) {
+		strcat(many, interim);
+		strcat(many, i % 16 == 15 ? RIGHT : "");
+	}
+	JUDGE(&fill, ((const struct row[]){{many, 2, VERIFY_COMPLETE}}));
 }
 
 static void test_bodiless(void)
