@@ -88,7 +88,7 @@ static int parse_cpus(const struct flag *flag, const char *text)
 
 static int parse_endpoint(const struct flag *flag, const char *text)
 {
-	return address_parse_endpoint(text, flag->value);
+	return tp_addr_parse(text, flag->value);
 }
 
 static int parse_subnet(const struct flag *flag, const char *text)

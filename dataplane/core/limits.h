@@ -49,7 +49,38 @@ enum {
 
 	/* Requests a load connection may have outstanding. */
 	LIMIT_DEPTH_MAX = 1024,
+
+	/*
+	 * Files that a worker keeps in memory: the largest, all of them together, their number; and
+	 * those that it may have open at a time because they are larger.
+	 */
+	LIMIT_FILE_KEPT_BYTES = 64 * 1024,
+	LIMIT_FILE_STORE_BYTES = 16 * 1024 * 1024,
+	LIMIT_FILE_STORE_ENTRIES = 4096,
+	LIMIT_FILE_STREAMS = 256,
+
+	/* Connections that a worker's proxy has to each upstream, where its text says no other. */
+	LIMIT_UPSTREAM_CONNS = 64,
+
+	/* Memory of a worker's cache likewise, and the least; entries are one for so many bytes. */
+	LIMIT_CACHE_BYTES = 64 * 1024 * 1024,
+	LIMIT_CACHE_BYTES_MIN = 1024 * 1024,
+	LIMIT_CACHE_ENTRY_BYTES = 4096,
 };
+
+/* How long a file kept in memory is believed before the folder is asked again, nanoseconds. */
+#define LIMIT_FILE_TRUSTED_NS (1000ull * 1000 * 1000)
+
+/*
+ * Times of a proxy where its text says nothing else, nanoseconds: to connect, for an upstream to
+ * send or take something, and how long one that failed is left out at first.
+ */
+#define LIMIT_UPSTREAM_CONNECT_NS (1000ull * 1000 * 1000)
+#define LIMIT_UPSTREAM_RESPONSE_NS (30ull * 1000 * 1000 * 1000)
+#define LIMIT_UPSTREAM_DOWN_NS (250ull * 1000 * 1000)
+
+/* Lifetime of a cached answer that names none, where the cache's text says nothing else. */
+#define LIMIT_CACHE_TTL_NS (60ull * 1000 * 1000 * 1000)
 
 /* Time that a peer told of its error has to close, nanoseconds. */
 #define LIMIT_LINGER_NS (1000ull * 1000 * 1000)

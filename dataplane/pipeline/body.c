@@ -63,10 +63,11 @@ static bool find_bytes(struct conn *conn)
 size_t body_ready(struct conn *conn)
 {
 	struct codec_state *state = &conn->codec;
-	size_t there = conn->reader->left, wanted = 1;
+	size_t there, wanted = 1;
 
 	if (!find_bytes(conn))
 		return 0;
+	there = conn->reader->left;
 	if (!state->pieces)
 		wanted =
 			state->body_left < LIMIT_CHUNK_BYTES ? state->body_left : LIMIT_CHUNK_BYTES;

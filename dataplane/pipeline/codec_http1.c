@@ -148,8 +148,9 @@ static size_t http1_head(struct conn_world *world, struct codec_state *state,
 			 const struct response *response, uint8_t *to)
 {
 	state->bodiless |= has_no_body(response->status);
-	/* nobody knows whether a body that was not asked for will come */
-	state->close |= state->expects || (state->streams && state->http1.minor_0);
+	state->close |= state->streams && state->http1.minor_0;
+	/* a refusal does not ask for the body, and nobody knows whether it will come */
+	state->close |= state->expects && response->status >= 400;
 	return http1_answer_head(
 		to, response,
 		&(struct http1_answer){.date = date_text(&world->date, world->now_ns),

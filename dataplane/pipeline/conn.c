@@ -146,7 +146,7 @@ static enum step complete(struct conn *conn)
 	set_state(conn, state->body_ended ? CONN_HEAD : CONN_DROP);
 	output_complete(conn);
 	/* who waits to be asked for its body may or may not send it: nothing behind is certain */
-	if (state->close && (state->body_ended || state->expects))
+	if ((state->close && state->body_ended) || state->expects)
 		return end(conn);
 	return STEP_ON;
 }

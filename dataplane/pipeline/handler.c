@@ -5,9 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-const char handler_usage[] = "respond, respond:BYTES, echo or spin:US";
+const char handler_usage[] =
+	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy:ADDR[,ADDR] or "
+	"cache:ADDR[,ADDR]";
 
-const struct handler_ops *const handler_table[] = {&respond_ops, &echo_ops, &spin_ops, NULL};
+const struct handler_ops *const handler_table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
+						   &proxy_ops,	 &cache_ops, NULL};
 
 /* The ops that a spec names and the text behind its ':' (NULL if none); NULL for an unknown name. */
 static const struct handler_ops *find(const char *spec, const char **argument_out)

@@ -11,5 +11,8 @@
 extern const struct handler_ops respond_ops;
 extern const struct handler_ops echo_ops;
 extern const struct handler_ops spin_ops;
+extern const struct handler_ops static_ops;
+extern const struct handler_ops proxy_ops;
+extern const struct handler_ops cache_ops;
 
 #endif

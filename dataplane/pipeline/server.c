@@ -297,10 +297,10 @@ void server_turn(struct server *server, uint64_t wait_ns)
 		handle_event(server, &server->events[i]);
 	visit_all(&yielded);
 	run_timers(world);
-	world->upkeep_ns = keep_up(world);
 	list_init(&woken);
 	list_splice(&woken, &world->woken);
 	visit_all(&woken);
+	world->upkeep_ns = keep_up(world); /* after all that may set a deadline */
 	busy_account(&server->counters.busy, &turn);
 }
 
