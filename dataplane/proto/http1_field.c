@@ -1,7 +1,7 @@
 /* What single fields mean: framing, host, connection, expectation. */
 #include "dataplane/core/bytes.h"
 #include "dataplane/proto/http1_head.h"
-#include "dataplane/proto/http1_set.h"
+#include "dataplane/proto/http1_run.h"
 
 bool http1_is_word(struct span text, const char *word)
 {
@@ -73,7 +73,7 @@ static enum http1_status judge_codings(struct span value)
 		const uint8_t *end = coding.base + coding.bytes;
 
 		if (coding.bytes == 0 ||
-		    http1_run(&http1_set_token, coding.base, coding.base, end) != end)
+		    http1_run_scalar(&http1_set_token, coding.base, coding.base, end) != end)
 			return HTTP1_BAD_FRAMING;
 		others |= !http1_is_word(coding, "chunked");
 	} while (value.bytes > 0);
@@ -104,15 +104,6 @@ static enum http1_status judge_connection(struct http1_walk *walk, struct span v
 	return HTTP1_OK;
 }
 
-static enum http1_status judge_host(struct http1_walk *walk, struct span value)
-{
-	if ((walk->seen & HTTP1_SEEN_HOST) || !http1_is_host(value, false))
-		return HTTP1_BAD_HOST;
-	walk->seen |= HTTP1_SEEN_HOST;
-	walk->host = value;
-	return HTTP1_OK;
-}
-
 /* Letters of a name in lower case; its other characters stay what they are. */
 static inline uint64_t lower_of_8(const uint8_t *text)
 {
@@ -122,11 +113,6 @@ static inline uint64_t lower_of_8(const uint8_t *text)
 static inline uint64_t word_of_8(const char *word)
 {
 	return bytes_get_le64((const uint8_t *)word);
-}
-
-static inline bool is_host(const uint8_t *name)
-{
-	return (bytes_get_le32(name) | 0x20202020) == bytes_get_le32((const uint8_t *)"host");
 }
 
 static inline bool is_connection(const uint8_t *name)
@@ -153,10 +139,6 @@ enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_
 	const uint8_t *name = field->name.base;
 
 	switch (field->name.bytes) {
-	case sizeof("host") - 1:
-		if (walk->is_request && is_host(name))
-			return judge_host(walk, field->value);
-		break;
 	case sizeof("expect") - 1:
 		if (http1_is_word(field->name, "expect") &&
 		    http1_is_word(field->value, "100-continue"))

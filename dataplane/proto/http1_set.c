@@ -1,6 +1,5 @@
 #include "dataplane/proto/http1_set.h"
 #include "dataplane/core/check.h"
-#include "dataplane/proto/http1.h"
 
 #include <string.h>
 
@@ -33,16 +32,6 @@ struct http1_set http1_set_host = {
 		['&' ... '.'] = true, [';'] = true, ['='] = true, ['_'] = true, ['~'] = true},
 };
 
-http1_run_function *http1_run = http1_run_scalar;
-
-const uint8_t *http1_run_scalar(const struct http1_set *set, const uint8_t *base, const uint8_t *at,
-				const uint8_t *end)
-{
-	while (at < end && set->has[*at])
-		at++;
-	return at;
-}
-
 /*
  * Bit r of low[l] says that 16 * r + l is in the set, for the rows of ASCII. No set has anything of
  * row 1, so its bit speaks for the upper rows, of which a set has all or nothing.
@@ -65,43 +54,11 @@ static void draw_nibbles(struct http1_set *set)
 	}
 }
 
-static bool has_sse42(void)
-{
-	return __builtin_cpu_supports("sse4.2");
-}
-
-static bool has_avx2(void)
-{
-	return __builtin_cpu_supports("avx2");
-}
-
-static bool has_scalar(void)
-{
-	return true;
-}
-
-static const struct {
-	const char *name;
-	bool (*is_here)(void);
-	http1_run_function *run;
-} choices[] = {
-	{"avx2", has_avx2, http1_run_avx2},
-	{"sse4.2", has_sse42, http1_run_sse42},
-	{"scalar", has_scalar, http1_run_scalar},
-};
-
-const char *http1_choose(const char *name)
+void http1_sets_draw(void)
 {
 	struct http1_set *sets[] = {&http1_set_token, &http1_set_value, &http1_set_target,
 				    &http1_set_path, &http1_set_host};
 
 	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
 		draw_nibbles(sets[i]);
-	for (size_t i = 0; i < sizeof(choices) / sizeof(choices[0]); i++) {
-		if ((name && strcmp(name, choices[i].name) != 0) || !choices[i].is_here())
-			continue;
-		http1_run = choices[i].run;
-		return choices[i].name;
-	}
-	return NULL;
 }

@@ -1,16 +1,15 @@
 /*
- * http1_set: the sets of bytes that HTTP's grammar allows, and how far a run of one reaches.
+ * http1_set: the sets of bytes that HTTP's grammar allows.
  *
- * Private to http1. Each set is one table; the vector implementations draw theirs from it, so that
- * there is one place that says what a token is.
+ * Private to http1. Each set is one table; what the vector instructions need is drawn from it, so
+ * that there is one place that says what a token is.
  *
- * Plane: turn; http1_choose (http1.h) is setup.
+ * Plane: turn; http1_sets_draw is setup.
  */
 #ifndef WEIR_PROTO_HTTP1_SET_H
 #define WEIR_PROTO_HTTP1_SET_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 enum { HTTP1_NIBBLES = 16 };
@@ -28,18 +27,7 @@ extern struct http1_set http1_set_target; /* request targets */
 extern struct http1_set http1_set_path;	  /* target without '%' and '?' */
 extern struct http1_set http1_set_host;	  /* of a registered name, '%' excepted */
 
-/*
- * The first byte at or behind `at` that is not in the set, or `end`. Nothing outside of `base` to
- * `end` is read; bytes between `base` and `at` may be, to no effect.
- */
-typedef const uint8_t *http1_run_function(const struct http1_set *set, const uint8_t *base,
-					  const uint8_t *at, const uint8_t *end);
-
-http1_run_function http1_run_scalar;
-http1_run_function http1_run_sse42;
-http1_run_function http1_run_avx2;
-
-/* The one that http1_choose chose; until then the scalar one. */
-extern http1_run_function *http1_run;
+/* Fills in `low` and `high` of all sets. */
+void http1_sets_draw(void);
 
 #endif

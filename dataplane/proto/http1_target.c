@@ -1,6 +1,6 @@
 #include "dataplane/proto/http1_target.h"
 #include "dataplane/proto/http1_head.h"
-#include "dataplane/proto/http1_set.h"
+#include "dataplane/proto/http1_run.h"
 
 static bool is_hex(uint8_t c)
 {
@@ -22,7 +22,7 @@ static bool split_path(struct http1_request *request, const uint8_t *begin, cons
 	if (begin == end || *begin == '?')
 		request->path = (struct span){(const uint8_t *)"/", 1};
 	for (;; at += 3) {
-		at = http1_run(&http1_set_path, request->target.base, at, end);
+		at = http1_run_scalar(&http1_set_path, request->target.base, at, end);
 		if (at == end || *at == '?')
 			break;
 		if (!is_encoded(at, end))
@@ -92,7 +92,7 @@ static const uint8_t *skip_name(const uint8_t *base, const uint8_t *end)
 	const uint8_t *at = base;
 
 	for (;; at += 3) {
-		at = http1_run(&http1_set_host, base, at, end);
+		at = http1_run_scalar(&http1_set_host, base, at, end);
 		if (at == end || *at != '%')
 			return at;
 		if (!is_encoded(at, end))

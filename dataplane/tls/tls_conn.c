@@ -247,6 +247,16 @@ void tls_conn_lower_gone(struct tls_conn *conn, enum tp_reason reason)
 		set_state(conn, TLS_CLOSED);
 }
 
+/*
+ * Before each call of OpenSSL: what another connection left in the thread's queue would be taken
+ * for this one's. Looking first is cheaper than clearing what is empty.
+ */
+static void forget_errors(void)
+{
+	if (ERR_peek_error())
+		ERR_clear_error();
+}
+
 /* --- handshake --- */
 
 void tls_conn_start(struct tls_conn *conn)
@@ -279,7 +289,7 @@ static bool shake_hands(struct tls_conn *conn)
 	int done;
 
 	conn->tls->starved = false;
-	ERR_clear_error();
+	forget_errors();
 	done = SSL_do_handshake(conn->ssl);
 	conn->tls->counters.handshake_ns += clock_now_ns() - start_ns;
 	if (done == 1) {
@@ -341,7 +351,7 @@ static bool receive_once(struct tls_conn *conn, struct room room)
 	int done;
 
 	conn->tls->starved = false;
-	ERR_clear_error();
+	forget_errors();
 	done = SSL_read_ex(conn->ssl, room.base, room.bytes, &bytes);
 	if (done) {
 		take_plaintext(conn, bytes);
@@ -458,7 +468,7 @@ static bool seal_record(struct tls_conn *conn)
 	size_t written;
 	int done;
 
-	ERR_clear_error();
+	forget_errors();
 	done = SSL_write_ex(conn->ssl, next_record(conn, bytes), bytes, &written);
 	if (done) {
 		conn->sealing_bytes = 0;
@@ -502,7 +512,7 @@ static void end_our_side(struct tls_conn *conn)
 {
 	int done;
 
-	ERR_clear_error();
+	forget_errors();
 	done = SSL_shutdown(conn->ssl);
 	if (done < 0) {
 		if (SSL_get_error(conn->ssl, done) != SSL_ERROR_WANT_WRITE)
@@ -534,21 +544,23 @@ void tls_conn_send(struct tls_conn *conn)
 void tls_conn_on_message(int write, int version, int type, const void *bytes, size_t count,
 			 SSL *ssl, void *unused)
 {
-	struct tls_conn *conn = SSL_get_app_data(ssl);
+	struct tls_conn *conn;
 
 	if (write || type != SSL3_RT_HANDSHAKE || count == 0 ||
 	    ((const uint8_t *)bytes)[0] != SSL3_MT_KEY_UPDATE)
 		return;
+	conn = SSL_get_app_data(ssl);
 	conn->key_updates++;
 	conn->tls->counters.key_updates++;
 }
 
 void tls_conn_on_info(const SSL *ssl, int where, int value)
 {
-	struct tls_conn *conn = SSL_get_app_data(ssl);
+	struct tls_conn *conn;
 
 	if ((where & SSL_CB_READ_ALERT) != SSL_CB_READ_ALERT || value >> 8 != SSL3_AL_FATAL)
 		return;
+	conn = SSL_get_app_data(ssl);
 	conn->alerted = true;
 	conn->tls->counters.alerts_in++;
 }

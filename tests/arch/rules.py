@@ -29,6 +29,7 @@ EXCEPTIONS = {
 MAY_INCLUDE = [
     ("dataplane/", ["dataplane/"]),
     ("stacks/registry", ["dataplane/", "stacks/"]),
+    ("stacks/bare", ["dataplane/", "stacks/bare.h"]),
     ("stacks/utcp/", ["stacks/utcp/", "dataplane/core/"]),
     ("stacks/dpdk/", ["stacks/dpdk/", "stacks/utcp/utcp.h", "dataplane/"]),
     ("stacks/epoll/", ["stacks/epoll/", "stacks/socket/", "stacks/bare.h", "dataplane/"]),
@@ -44,11 +45,12 @@ MAY_INCLUDE = [
 HOMES = [
     (r"rte_.*", ["stacks/dpdk/"]),
     (r"liburing.*", ["stacks/uring/", "tests/faults/"]),
-    # the tests' foreign peer, which does what no honest one would, and their bad certificates
-    (r"openssl/.*", ["dataplane/tls/", "tests/unit/tls/"]),
+    # the tests' foreign peer, which does what no honest one would, and their bad certificates; the bare cipher
+    (r"openssl/.*", ["dataplane/tls/", "tests/unit/tls/", "tests/bench/tls_bench.c"]),
     (r"jansson\.h", ["apps/", "tests/"]),
     (r"hwloc.*", ["apps/"]),
     (r"CUnit/.*", ["tests/"]),
+    (r"benchmark/.*|http_parser\.h", ["tests/bench/"]),
 ]
 
 # The folders of analysis/ whose modules each may import, besides its own; the commands stand above them all.
