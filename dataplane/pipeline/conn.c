@@ -64,7 +64,8 @@ static void end_exchange(struct conn *conn)
 	if (handler->ops->end)
 		handler->ops->end(handler, &conn->exchange);
 	conn->exchange.handler = NULL;
-	conn_forget_head(conn);
+	if (conn->head_bytes > 0)
+		conn_forget_head(conn);
 }
 
 void conn_closed(struct conn *conn)
@@ -209,7 +210,9 @@ static enum step step_head(struct conn *conn, unsigned *share)
 	struct conn_world *world = conn->world;
 	struct request request;
 
-	if (*share == 0 && conn->reader->left > 0)
+	if (conn->reader->left == 0)
+		return await_head(conn);
+	if (*share == 0)
 		return STEP_YIELD;
 	switch (world->codec->decode(world, &conn->codec, conn->reader, &request)) {
 	case CODEC_OK:
@@ -299,11 +302,12 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 
 	while (*share > 0 && conn->reader->left > 0) {
 		struct span piece = span_reader_piece(conn->reader);
-		struct run run = world->codec->find_run(
-			world, piece, *share, world->delivery.threshold_bytes - conn->queued_bytes);
+		struct run run;
 
 		ASSERT(conn->queued_bytes < world->delivery.threshold_bytes);
-		if (run.requests == 0)
+		if (!world->codec->find_run(world, piece, *share,
+					    world->delivery.threshold_bytes - conn->queued_bytes,
+					    &run))
 			return true;
 		if (tp_reserve(world->tp, conn->handle, run.response_bytes, world->rooms) != 1)
 			return false;
@@ -358,9 +362,8 @@ static enum deadline_kind wait_kind(const struct conn *conn)
 }
 
 /* A visit is over: what is awaited from now on. */
-static void note_wait(struct conn *conn, size_t unread_bytes)
+static void note_wait(struct conn *conn, enum deadline_kind kind, size_t unread_bytes)
 {
-	enum deadline_kind kind = wait_kind(conn);
 	uint64_t bytes = 0;
 
 	if (kind == DEADLINE_BODY)
@@ -396,6 +399,7 @@ void conn_visit(struct conn *conn)
 	unsigned count = conn->aborted ? 0 : tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
 	struct span_reader reader = span_reader_of(spans, count);
 	size_t lent = reader.left;
+	enum deadline_kind kind;
 	enum step step;
 
 	list_remove(&conn->ready);
@@ -411,7 +415,11 @@ void conn_visit(struct conn *conn)
 		conn->consumed_bytes += lent - reader.left;
 	}
 	output_write(conn);
-	note_wait(conn, reader.left);
+	kind = wait_kind(conn);
+	if (kind == DEADLINE_IDLE && conn->deadline.kind == DEADLINE_IDLE)
+		conn->deadline.since_ns = world->now_ns; /* as most visits end */
+	else
+		note_wait(conn, kind, reader.left);
 	world->counters->yields += step == STEP_YIELD;
 	/* a full array may hide more input, which brings no event of its own */
 	if (step == STEP_YIELD || (conn->crowded && lent > reader.left))
