@@ -189,8 +189,7 @@ static enum step begin_exchange(struct conn *conn, const struct request *request
 	struct exchange *exchange = &conn->exchange;
 
 	world->counters->requests++;
-	if (request->body_bytes != BODY_UNKNOWN)
-		world->counters->request_bytes += request->body_bytes;
+	world->counters->request_bytes += conn->codec.body_left;
 	conn->codec.within = true;
 	conn->begun = conn->served = true;
 	conn->partial = false;
@@ -362,8 +361,9 @@ static enum deadline_kind wait_kind(const struct conn *conn)
 }
 
 /* A visit is over: what is awaited from now on. */
-static void note_wait(struct conn *conn, enum deadline_kind kind, size_t unread_bytes)
+static void note_wait(struct conn *conn, size_t unread_bytes)
 {
+	enum deadline_kind kind = wait_kind(conn);
 	uint64_t bytes = 0;
 
 	if (kind == DEADLINE_BODY)
@@ -399,7 +399,6 @@ void conn_visit(struct conn *conn)
 	unsigned count = conn->aborted ? 0 : tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
 	struct span_reader reader = span_reader_of(spans, count);
 	size_t lent = reader.left;
-	enum deadline_kind kind;
 	enum step step;
 
 	list_remove(&conn->ready);
@@ -415,11 +414,10 @@ void conn_visit(struct conn *conn)
 		conn->consumed_bytes += lent - reader.left;
 	}
 	output_write(conn);
-	kind = wait_kind(conn);
-	if (kind == DEADLINE_IDLE && conn->deadline.kind == DEADLINE_IDLE)
+	if (conn->state == CONN_HEAD && !conn->partial && conn->deadline.kind == DEADLINE_IDLE)
 		conn->deadline.since_ns = world->now_ns; /* as most visits end */
 	else
-		note_wait(conn, kind, reader.left);
+		note_wait(conn, reader.left);
 	world->counters->yields += step == STEP_YIELD;
 	/* a full array may hide more input, which brings no event of its own */
 	if (step == STEP_YIELD || (conn->crowded && lent > reader.left))
