@@ -229,7 +229,8 @@ static enum step step_exchange(struct conn *conn)
 {
 	struct exchange *exchange = &conn->exchange;
 
-	exchange->handler->ops->advance(exchange->handler, exchange);
+	if (!exchange->broken)
+		exchange->handler->ops->advance(exchange->handler, exchange);
 	return settle(conn);
 }
 

@@ -246,6 +246,8 @@ bool exchange_refuse(struct exchange *exchange, unsigned status, const char *tex
 void exchange_break(struct exchange *exchange)
 {
 	exchange->broken = true;
+	if (!conn_of(exchange)->reader) /* nobody visits it now */
+		exchange_wake(exchange);
 }
 
 /* --- time --- */

@@ -9,7 +9,7 @@ const char handler_usage[] = "respond, respond:BYTES, echo or spin:US";
 
 const struct handler_ops *const handler_table[] = {&respond_ops, &echo_ops, &spin_ops, NULL};
 
-/* The ops that a spec names and the text behind its ':' (NULL if none); NULL for an unknown name. */
+/* The ops that a spec names, and the text behind its ':' (NULL if none); NULL if unknown. */
 static const struct handler_ops *find(const char *spec, const char **argument_out)
 {
 	size_t name_bytes = strcspn(spec, ":");
