@@ -3,8 +3,8 @@
  *
  * What concerns one connection alone stays there: Connection and whatever it names, Keep-Alive, TE,
  * Trailer, Transfer-Encoding, Upgrade, Expect and Proxy-*. How the body is framed is said anew by
- * whoever sends it. Via is added. Connection fields beyond PROXY_CONNECTION_BYTES together are taken
- * for an attack on whoever compares each field with each of their members: there is no room for them.
+ * whoever sends it. Via is added. Each field is compared with each member of Connection, so those
+ * may have PROXY_CONNECTION_BYTES together; for more there is no room.
  *
  * Plane: turn.
  */
