@@ -222,7 +222,7 @@ static void end_truncated(struct tls_conn *conn)
 	tls_conn_drop(conn, TP_RESET);
 }
 
-/* What we sent, our end behind it, may still be on its way to a slow reader: that is not cut off. */
+/* What we sent, our end behind it, may still be on its way to a slow reader and is not cut off. */
 static void leave(struct tls_conn *conn)
 {
 	conn->tls->fault = "the peer did not answer the end";
