@@ -64,12 +64,12 @@ struct server_config {
 	X(connections, "connections accepted")                                            \
 	X(connections_closed, "connections closed")                                       \
 	X(connections_refused, "connections reset for want of room")                      \
-	X(connections_broken, "connections closed for another reason than done")
+	X(connections_broken, "connections closed for another reason than done")          \
+	HANDLER_COUNTERS(X)
 
 struct server_counters {
 #define X(name, meaning) uint64_t name;
 	SERVER_COUNTERS(X)
-	HANDLER_COUNTERS(X)
 #undef X
 	struct busy busy;
 };
