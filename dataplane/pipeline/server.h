@@ -3,8 +3,8 @@
  *
  * Each turn it polls, and visits every connection that has something to do: decode a request, let
  * its route's handler put the response straight into the transport's send memory, and write when
- * the delivery policy says so. A connection gets a bounded number of requests a turn; one that has more
- * waits for the next turn behind the others.
+ * the delivery policy says so. A connection gets a bounded number of requests a turn; one that has
+ * more waits for the next turn behind the others.
  *
  * Owned by its worker from create to destroy; all memory is taken at create. Legal order: create, {
  * turn }*, drain, { turn }* until server_idle or a deadline of the caller's, destroy, and only then
@@ -64,12 +64,12 @@ struct server_config {
 	X(connections, "connections accepted")                                            \
 	X(connections_closed, "connections closed")                                       \
 	X(connections_refused, "connections reset for want of room")                      \
-	X(connections_broken, "connections closed for another reason than done")
+	X(connections_broken, "connections closed for another reason than done")          \
+	HANDLER_COUNTERS(X)
 
 struct server_counters {
 #define X(name, meaning) uint64_t name;
 	SERVER_COUNTERS(X)
-	HANDLER_COUNTERS(X)
 #undef X
 	struct busy busy;
 };
