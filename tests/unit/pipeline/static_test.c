@@ -350,6 +350,9 @@ static void descriptors_are_given_back(void)
 	hand_reset(&hand, end);
 	hand_turn(&hand);
 	CU_ASSERT_EQUAL(open_descriptors(), before);
+	end = hand_connect(&hand, PORT);
+	for (unsigned i = 0; i <= LIMIT_FILE_STREAMS; i++)
+		CU_ASSERT_EQUAL(get("/large.bin", "Range: bytes=0-0\r\n"), 206);
 	close_static();
 }
 
