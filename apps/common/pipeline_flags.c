@@ -2,7 +2,7 @@
 
 #include "apps/common/routes.h"
 #include "dataplane/pipeline/delivery.h"
-#include "dataplane/pipeline/handler.h"
+#include "dataplane/handlers/handler.h"
 
 static int parse_delivery(const struct flag *flag, const char *text)
 {

@@ -20,7 +20,7 @@
 #include "dataplane/pipeline/codec.h"
 #include "dataplane/pipeline/deadline.h"
 #include "dataplane/pipeline/delivery.h"
-#include "dataplane/pipeline/handler.h"
+#include "dataplane/handlers/handler.h"
 #include "dataplane/pipeline/route.h"
 #include "dataplane/proto/http1_parser.h"
 #include "dataplane/transport/transport.h"
