@@ -13,7 +13,7 @@ from analysis.pages.blocks import Block
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Settings that every cell has, and what those are that do not say it by their name.
+# Settings of cells, and what those are that do not say it by their name.
 SETTINGS = {
     "stack": "",
     "protocol": "",
@@ -32,11 +32,22 @@ SETTINGS = {
     "bare": "the stack's bare echo in the pipeline's place",
     "client_workers": "",
     "placement": "",
+    "http_parser": "",
+    "path": "what requests ask for",
     "hugepages": "whether the stack uses hugepages",
 }
 
-# Those of them that earlier results do not have.
-LATER = ("client_stack", "client_wait", "bare", "client_workers", "placement")
+# Those of them that not every result has: earlier ones lack some, and what is of HTTP alone is there
+# where it is spoken.
+LATER = (
+    "client_stack",
+    "client_wait",
+    "bare",
+    "client_workers",
+    "placement",
+    "http_parser",
+    "path",
+)
 
 
 def blocks(study: Study) -> list[Block]:

@@ -209,6 +209,10 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 
 	if (!of[SETTING_BARE].number)
 		return 0;
+	if (cell_speaks_http(&cell->cell) || of[SETTING_TLS].number)
+		return tp_fail(error, -EINVAL,
+			       "a bare server speaks framed without TLS alone; set \"bare\" to "
+			       "false, or exclude it");
 	if (!setting_says(of[SETTING_HANDLER], "respond"))
 		return tp_fail(error, -EINVAL,
 			       "a bare server answers with a fixed size and has no handler `%s`; "
@@ -222,6 +226,24 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 	if (judge_bare_body(of, SETTING_REQUEST_BYTES, error) < 0)
 		return -EINVAL;
 	return judge_bare_body(of, SETTING_RESPONSE_BYTES, error);
+}
+
+/* What belongs to HTTP alone. 0, or -EINVAL with `error` filled. */
+static int judge_protocol(const struct cell *cell, struct tp_error *error)
+{
+	static const enum setting_id of_http[] = {SETTING_HTTP_PARSER, SETTING_PATH};
+	struct setting_value usual;
+
+	if (cell_speaks_http(cell))
+		return 0;
+	for (unsigned i = 0; i < sizeof(of_http) / sizeof(of_http[0]); i++)
+		if (setting_default(of_http[i], &usual) &&
+		    !setting_equal(of_http[i], cell->of[of_http[i]], usual))
+			return tp_fail(error, -EINVAL,
+				       "\"%s\" is `%s`, which means something with HTTP alone; set "
+				       "\"protocol\" to \"http1\", or exclude it",
+				       setting_name(of_http[i]), cell->of[of_http[i]].word);
+	return 0;
 }
 
 /* Whether both sides may have as many sockets. 0, or negative errno with `error` filled. */
@@ -351,6 +373,8 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 		code = judge_hosts(cell, ground, error);
 	if (code == 0)
 		code = judge_stacks(cell, &sides, error);
+	if (code == 0)
+		code = judge_protocol(&cell->cell, error);
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0 && ground->hosts)

@@ -345,6 +345,8 @@ static const char *const values[] = {
 	"\"HEAD~1\"",
 	"\"-x\"",
 	"\"echo\"",
+	"\"http1\"",
+	"\"/a\"",
 };
 
 static const char *const keys[] = {
@@ -352,6 +354,7 @@ static const char *const keys[] = {
 	"tls",	    "bare",	"scenarios",   "variants",	 "profiles",	 "worker_counts",
 	"excludes", "scenario", "variant",     "commit",	 "set",		 "options",
 	"form",	    "hosts",	"connections", "delivery",	 "response_kib", "nothing",
+	"protocol", "path",	"http_parser",
 };
 
 /* Replaces, takes out or adds something at a random place below the value. */
