@@ -38,7 +38,7 @@ struct side {
 	enum setting_id stack;
 	enum setting_id wait;
 	enum setting_id workers;
-	const char *handler; /* of a client: whose answers it expects */
+	const char *handler; /* of a client: whose answers it expects; NULL: it is not told */
 	const char *address; /* NULL if it needs none */
 	const struct cpus *cpus;
 };
@@ -70,7 +70,8 @@ static json_t *begin_argv(const struct side *side, const struct plan_sample *sam
 	add_flag(argv, "cpus", side->cpus->count ? cpus_print(side->cpus, text) : PLAN_CPUS_LATER);
 	add_setting(argv, "wait", cell, side->wait);
 	add_setting(argv, "hugepages", cell, SETTING_HUGEPAGES);
-	add_flag(argv, "handler", side->handler);
+	if (side->handler)
+		add_flag(argv, "handler", side->handler);
 	add_setting(argv, "response-bytes", cell, SETTING_RESPONSE_BYTES);
 	return argv;
 }
@@ -87,7 +88,15 @@ static void add_protocol(json_t *argv, const struct cell *cell)
 		add_text(argv, "--tls");
 }
 
-json_t *argv_make_server(const struct plan_sample *sample, const struct plan_ground *ground)
+/* Where the upstream listens and the server connects to. */
+static void add_upstream(json_t *argv, const char *flag, const struct plan_ground *ground)
+{
+	add_text(argv, "--%s", flag);
+	add_text(argv, "127.0.0.1:%u", ground->upstream_port);
+}
+
+json_t *argv_make_server(const struct experiment *experiment, const struct plan_sample *sample,
+			 const struct plan_ground *ground)
 {
 	const struct plan_cell *cell = sample->cell;
 	const struct setting_value *of = cell->cell.of;
@@ -96,7 +105,8 @@ json_t *argv_make_server(const struct plan_sample *sample, const struct plan_gro
 				  .stack = SETTING_STACK,
 				  .wait = SETTING_WAIT,
 				  .workers = SETTING_WORKERS,
-				  .handler = of[SETTING_HANDLER].word,
+				  .handler =
+					  experiment->has_routes ? NULL : of[SETTING_HANDLER].word,
 				  .address = cell->link->server_address,
 				  .cpus = &cell->pins.server};
 	struct link_place place = place_of(sample, ground);
@@ -115,6 +125,10 @@ json_t *argv_make_server(const struct plan_sample *sample, const struct plan_gro
 	add_protocol(argv, &cell->cell);
 	if (cell_speaks_http(&cell->cell) && !setting_says(of[SETTING_HTTP_PARSER], "views"))
 		add_setting(argv, "http-parser", &cell->cell, SETTING_HTTP_PARSER);
+	if (experiment->server_config)
+		add_flag(argv, "config", experiment->server_config);
+	if (experiment->upstream.wanted)
+		add_upstream(argv, "upstream", ground);
 	return argv;
 }
 
@@ -154,5 +168,26 @@ json_t *argv_make_client(const struct experiment *experiment, const struct plan_
 	add_text(argv, "%s/metrics.jsonl", sample->folder);
 	add_text(argv, "--hgrm");
 	add_text(argv, "%s/latency.hgrm", sample->folder);
+	return argv;
+}
+
+json_t *argv_make_upstream(const struct experiment *experiment, const struct plan_sample *sample,
+			   const struct plan_ground *ground)
+{
+	const struct upstream *upstream = &experiment->upstream;
+	char text[CPUS_TEXT_BYTES];
+	json_t *argv = json_pack("[ss]", "weir", "serve");
+
+	add_flag(argv, "stack", "epoll@loopback");
+	add_text(argv, "--workers");
+	add_text(argv, "%u", upstream->workers);
+	add_flag(argv, "cpus", cpus_print(&sample->cell->pins.upstream, text));
+	add_flag(argv, "wait", "block");
+	add_flag(argv, "handler", upstream->handler);
+	add_text(argv, "--response-bytes");
+	add_text(argv, "%u", upstream->response_bytes);
+	add_upstream(argv, "listen", ground);
+	add_flag(argv, "protocol", "http1");
+	add_flag(argv, "delivery", "immediate");
 	return argv;
 }

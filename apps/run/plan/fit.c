@@ -332,6 +332,9 @@ static int choose_workers(struct plan_cell *cell, const struct sides *sides,
 	if (!kind)
 		cell->client_fills = setting_says(of[SETTING_CLIENT_WORKERS], "all");
 	code = workers_choose(&cell->cell, ground->topology, &bounds, &cell->pins, error);
+	if (code == 0 && cell->upstream_workers)
+		code = pins_add_upstream(ground->topology, cell->upstream_workers, &cell->pins,
+					 error);
 	return code < 0 ? code : judge_held(cell, sides, error);
 }
 

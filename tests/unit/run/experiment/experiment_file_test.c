@@ -350,11 +350,11 @@ static const char *const values[] = {
 };
 
 static const char *const keys[] = {
-	"depth",    "stack",	"workers",     "client_workers", "placement",	 "handler",
-	"tls",	    "bare",	"scenarios",   "variants",	 "profiles",	 "worker_counts",
-	"excludes", "scenario", "variant",     "commit",	 "set",		 "options",
-	"form",	    "hosts",	"connections", "delivery",	 "response_kib", "nothing",
-	"protocol", "path",	"http_parser",
+	"depth",    "stack",	"workers",     "client_workers", "placement",	  "handler",
+	"tls",	    "bare",	"scenarios",   "variants",	 "profiles",	  "worker_counts",
+	"excludes", "scenario", "variant",     "commit",	 "set",		  "options",
+	"form",	    "hosts",	"connections", "delivery",	 "response_kib",  "nothing",
+	"protocol", "path",	"http_parser", "upstream",	 "server_config",
 };
 
 /* Replaces, takes out or adds something at a random place below the value. */

@@ -119,6 +119,20 @@ static const struct {
 	 "2:53: 'depth' is not varied, so nothing can be excluded by it\n"},
 	{HEAD FIXED ", \"excludes\": [{}]}",
 	 "2:52: an exclude must be an object with at least one factor, scenario or variant\n"},
+	/* An upstream. */
+	{HEAD FIXED ", \"upstream\": []}",
+	 "2:51: 'upstream' is []; accepted: an object, like {\"handler\": \"respond\", "
+	 "\"response_bytes\": 1024, \"workers\": 1}\n"},
+	{HEAD FIXED ", \"upstream\": {\"worker\": 1}}",
+	 "2:52: unknown key 'worker'; did you mean 'workers'?\n"},
+	{HEAD FIXED ", \"upstream\": {\"workers\": \"all\"}}",
+	 "2:63: 'workers' is \"all\"; accepted: a number\n"},
+	{HEAD FIXED ", \"upstream\": {\"response_bytes\": -1}}",
+	 "2:70: 'response_bytes' is -1, but a whole number from 0 to 16777196 is accepted, or one "
+	 "with its unit, like \"16KiB\"\n"},
+	{HEAD FIXED ", \"upstream\": {}, \"hosts\": {\"server\": {\"address\": \"10.0.0.1\"}}}",
+	 "2:39: 'upstream' is for servers on this host, and the experiment has 'hosts'; leave out "
+	 "one of them\n"},
 	/* All at once. */
 	{HEAD FIXED ", \"runs\": 0, \"order\": 7,\n \"sed\": 1}",
 	 "3:2: unknown key 'sed'; did you mean 'seed'?\n"

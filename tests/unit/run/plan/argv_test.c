@@ -7,8 +7,11 @@
 
 static struct topology two_cores = {
 	.cpus = {.count = 2, .cpu = {0, 1}}, .core = {0, 1}, .cores = 2};
-static const struct plan_ground ground = {
-	.topology = &two_cores, .socket_folder = "/tmp/ground", .port = 20000};
+static const struct plan_ground ground = {.elsewhere = true,
+					  .topology = &two_cores,
+					  .socket_folder = "/tmp/ground",
+					  .port = 20000,
+					  .upstream_port = 20001};
 
 static struct experiment *compose(const char *text)
 {
@@ -130,6 +133,31 @@ static void settings_of_http_are_in_the_cell_where_it_is_spoken(void)
 	experiment_free(experiment);
 }
 
+static void an_upstream_is_said_to_the_server_and_declared(void)
+{
+	struct experiment *experiment = compose(EXPERIMENT(
+		", \"protocol\": \"http1\"", ", \"upstream\": {\"response_bytes\": \"1KiB\"}"));
+	struct plan *plan = make(experiment);
+	json_t *json = plan_to_json(plan);
+	const json_t *sample = json_array_get(json_object_get(json, "samples"), 0);
+
+	expect(plan->samples[0].server_argv, "--upstream 127.0.0.1:20001 ", true);
+	expect(plan->samples[0].client_argv, "--upstream", false);
+	expect(json_object_get(sample, "upstream_argv"),
+	       "weir serve --stack epoll@loopback --workers 1 --cpus 1 --wait block --handler "
+	       "respond --response-bytes 1024 --listen 127.0.0.1:20001 --protocol http1 --delivery "
+	       "immediate ",
+	       true);
+	CU_ASSERT_EQUAL(
+		json_integer_value(json_array_get(json_object_get(sample, "upstream_cpus"), 0)), 1);
+	CU_ASSERT_STRING_EQUAL(plan->degraded,
+			       "no core is left for the operating system; the upstream shares the "
+			       "client's CPUs, for there is none to spare");
+	json_decref(json);
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
 static const struct {
 	const char *text;
 	const char *expected;
@@ -143,6 +171,10 @@ static const struct {
 	 "a bare server speaks framed without TLS alone; set \"bare\" to false, or exclude it"},
 	{EXPERIMENT(", \"bare\": true, \"tls\": true", ""),
 	 "a bare server speaks framed without TLS alone"},
+	{"{\"schema\": \"weir.experiment/1\", \"name\": \"x\", \"fixed\": {\"stack\": "
+	 "\"epoll@veth\"}, \"upstream\": {}}",
+	 "an upstream is on the loopback, which a server of epoll@veth does not reach; set "
+	 "\"stack\" to one on loopback or unix, or exclude it"},
 };
 
 static void what_a_protocol_has_not_is_refused_with_what_to_do(void)
@@ -170,6 +202,8 @@ static const struct suite_test tests[] = {
 	 framed_without_tls_is_not_spoken_of},
 	{"settings of HTTP are in the cell where it is spoken",
 	 settings_of_http_are_in_the_cell_where_it_is_spoken},
+	{"an upstream is said to the server, and declared with its arguments and CPUs",
+	 an_upstream_is_said_to_the_server_and_declared},
 	{"what a protocol has not is refused with what to do",
 	 what_a_protocol_has_not_is_refused_with_what_to_do},
 };
