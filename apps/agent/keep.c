@@ -1,6 +1,5 @@
 #include "apps/agent/agent.h"
 
-#include "apps/common/address.h"
 #include "apps/common/exit.h"
 #include "apps/common/file.h"
 #include "apps/common/json.h"
@@ -11,6 +10,7 @@
 #include "apps/provenance/topology_wire.h"
 #include "apps/run/store/lock.h"
 #include "apps/run/others.h"
+#include "dataplane/transport/addr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,7 +65,7 @@ static void answer_listen(const char *endpoint)
 	char text[sizeof(error.text) + 64];
 	int code;
 
-	if (!endpoint || address_parse_endpoint(endpoint, &addr) < 0) {
+	if (!endpoint || tp_addr_parse(endpoint, &addr) < 0) {
 		refuse("the endpoint is not understood");
 		return;
 	}

@@ -1,5 +1,5 @@
 #include "apps/common/exit.h"
-#include "apps/provenance/root.h"
+#include "apps/common/root.h"
 #include "apps/report/analysis.h"
 #include "apps/run/analyse.h"
 #include "apps/run/request.h"

@@ -11,11 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum {
-	FLAGS_MAX = 64,
-	ACCEPTS_BYTES = 256,
-	HELP_COLUMN = 30,
-};
+enum { HELP_COLUMN = 30 };
 
 static int parse_text(const struct flag *flag, const char *text)
 {
@@ -45,6 +41,17 @@ static int parse_bytes(const struct flag *flag, const char *text)
 	return 0;
 }
 
+static int parse_ring(const struct flag *flag, const char *text)
+{
+	uint64_t bytes;
+
+	if (units_parse_bytes(text, flag->max, &bytes) < 0 || bytes < flag->min ||
+	    (bytes & (bytes - 1)) != 0)
+		return -EINVAL;
+	*(uint32_t *)flag->value = (uint32_t)bytes;
+	return 0;
+}
+
 static int parse_duration(const struct flag *flag, const char *text)
 {
 	uint64_t ns;
@@ -52,6 +59,14 @@ static int parse_duration(const struct flag *flag, const char *text)
 	if (units_parse_duration(text, &ns) < 0 || ns < flag->min || ns > flag->max)
 		return -EINVAL;
 	*(uint64_t *)flag->value = ns;
+	return 0;
+}
+
+static int parse_timeout(const struct flag *flag, const char *text)
+{
+	if (strcmp(text, "off") != 0)
+		return parse_duration(flag, text);
+	*(uint64_t *)flag->value = 0;
 	return 0;
 }
 
@@ -73,7 +88,7 @@ static int parse_cpus(const struct flag *flag, const char *text)
 
 static int parse_endpoint(const struct flag *flag, const char *text)
 {
-	return address_parse_endpoint(text, flag->value);
+	return tp_addr_parse(text, flag->value);
 }
 
 static int parse_subnet(const struct flag *flag, const char *text)
@@ -87,11 +102,33 @@ static int parse_switch(const struct flag *flag, const char *text)
 	return 0;
 }
 
+json_t *flags_locate(const char *text, size_t path_at, const char *folder)
+{
+	const char *path = text + path_at;
+
+	if (path[0] == '/' || path[0] == '\0' || folder[0] == '\0')
+		return json_string(text);
+	return json_sprintf("%.*s%s/%s", (int)path_at, text, folder, path);
+}
+
+static json_t *locate_path(const json_t *value, const char *folder)
+{
+	return flags_locate(json_string_value(value), 0, folder);
+}
+
 const struct flag_kind flag_text = {
 	.metavar = "TEXT", .accepts = "a text that is not empty", .parse = parse_text};
+const struct flag_kind flag_path = {.metavar = "FILE",
+				    .accepts = "a path that is not empty",
+				    .parse = parse_text,
+				    .locate = locate_path};
 const struct flag_kind flag_count = {.metavar = "N", .number = true, .parse = parse_count};
-const struct flag_kind flag_bytes = {.metavar = "BYTES", .number = true, .parse = parse_bytes};
+const struct flag_kind flag_bytes = {
+	.metavar = "BYTES", .number = true, .units = true, .parse = parse_bytes};
+const struct flag_kind flag_ring = {
+	.metavar = "BYTES", .number = true, .units = true, .parse = parse_ring};
 const struct flag_kind flag_duration = {.metavar = "TIME", .parse = parse_duration};
+const struct flag_kind flag_timeout = {.metavar = "TIME|off", .parse = parse_timeout};
 const struct flag_kind flag_choice = {.parse = parse_choice};
 const struct flag_kind flag_cpus = {
 	.metavar = "LIST", .accepts = "CPUs, each once, like 0,2-3", .parse = parse_cpus};
@@ -117,8 +154,7 @@ static void join_choices(const struct flag *flag, const char *separator, char *t
 					   i ? separator : "", flag->choices[i]);
 }
 
-/* What a flag accepts, in words. */
-static const char *accepts_of(const struct flag *flag, char text[ACCEPTS_BYTES])
+const char *flags_accepts(const struct flag *flag, char text[FLAGS_ACCEPTS_BYTES])
 {
 	unsigned long long min = flag->min, max = flag->max;
 	int length;
@@ -126,16 +162,18 @@ static const char *accepts_of(const struct flag *flag, char text[ACCEPTS_BYTES])
 	if (flag->kind->accepts)
 		return flag->kind->accepts;
 	if (flag->choices) {
-		length = snprintf(text, ACCEPTS_BYTES, "one of ");
-		join_choices(flag, ", ", text + length, ACCEPTS_BYTES - (size_t)length);
-	} else if (flag->kind == &flag_duration) {
-		snprintf(text, ACCEPTS_BYTES,
-			 "a time with its unit (ns, us, ms, s, m, h) from %g s to %g s, like 3s or "
-			 "200ms",
-			 (double)min / 1e9, (double)max / 1e9);
+		length = snprintf(text, FLAGS_ACCEPTS_BYTES, "one of ");
+		join_choices(flag, ", ", text + length, FLAGS_ACCEPTS_BYTES - (size_t)length);
+	} else if (!flag->kind->number) {
+		snprintf(text, FLAGS_ACCEPTS_BYTES,
+			 "%sa time with its unit (ns, us, ms, s, m, h) from %g s to %g s, like 3s "
+			 "or 200ms",
+			 flag->kind == &flag_timeout ? "off, or " : "", (double)min / 1e9,
+			 (double)max / 1e9);
 	} else {
-		snprintf(text, ACCEPTS_BYTES, "a whole number from %llu to %llu%s", min, max,
-			 flag->kind == &flag_bytes ? ", KiB, MiB or GiB may follow" : "");
+		snprintf(text, FLAGS_ACCEPTS_BYTES, "a %s from %llu to %llu%s",
+			 flag->kind == &flag_ring ? "power of two" : "whole number", min, max,
+			 flag->kind->units ? ", KiB, MiB or GiB may follow" : "");
 	}
 	return text;
 }
@@ -174,13 +212,49 @@ static int fail_unknown(const struct flags *flags, const char *argument, size_t 
 static int set(const struct flags *flags, struct flag *flag, const char *text,
 	       struct tp_error *error)
 {
-	char accepts[ACCEPTS_BYTES];
+	char accepts[FLAGS_ACCEPTS_BYTES];
+
+	struct flag_fault fault;
+
+	if (flag->kind->parse(flag, text) == 0) {
+		flag->text = text;
+		return 0;
+	}
+	if (flag->kind->explain) {
+		flag->kind->explain(text, &fault);
+		return tp_fail(error, -EINVAL, "--%s: %s", flag->name, fault.text);
+	}
+	return tp_fail(error, -EINVAL, "--%s: '%.100s' is not accepted; wanted: %s", flag->name,
+		       text, flags_accepts(flag, accepts));
+}
+
+int flags_take(struct flag *flag, const char *text, const char *source, unsigned layer)
+{
+	bool is_outdone = flag->layer > layer;
 
 	if (flag->kind->parse(flag, text) < 0)
-		return tp_fail(error, -EINVAL, "--%s: '%.100s' is not accepted; wanted: %s",
-			       flag->name, text, accepts_of(flag, accepts));
+		return -EINVAL;
+	if (is_outdone) {
+		flag->kind->parse(flag, flag->text);
+		return 0;
+	}
 	flag->text = text;
+	flag->given = true;
+	flag->source = source;
+	flag->layer = layer;
 	return 0;
+}
+
+/* The switch that `--no-NAME` turns off; NULL if `name` is none of those. */
+static struct flag *find_off(const struct flags *flags, const char *name, size_t name_bytes)
+{
+	static const char no[] = "no-";
+	size_t no_bytes = sizeof(no) - 1;
+	struct flag *flag = NULL;
+
+	if (name_bytes > no_bytes && strncmp(name, no, no_bytes) == 0)
+		flag = find(flags, name + no_bytes, name_bytes - no_bytes);
+	return flag && flag->kind == &flag_switch ? flag : NULL;
 }
 
 /* Reads the flag at argv[*at] and its value, passing over both. */
@@ -189,14 +263,18 @@ static int read_flag(const struct flags *flags, int argc, char **argv, int *at,
 {
 	const char *argument = argv[(*at)++];
 	size_t name_bytes = strcspn(argument, "=");
-	char accepts[ACCEPTS_BYTES];
-	const char *text;
+	char accepts[FLAGS_ACCEPTS_BYTES];
+	const char *text, *on = "yes";
 	struct flag *flag;
 
 	if (strncmp(argument, "--", 2) != 0 || name_bytes == 2)
 		return tp_fail(error, -EINVAL, "'%.100s' is not a flag; '%s --help' lists all",
 			       argument, flags->program);
 	flag = find(flags, argument + 2, name_bytes - 2);
+	if (!flag) {
+		flag = find_off(flags, argument + 2, name_bytes - 2);
+		on = "no";
+	}
 	if (!flag)
 		return fail_unknown(flags, argument, name_bytes - 2, error);
 	if (flag->given && !flag->kind->repeats)
@@ -205,15 +283,17 @@ static int read_flag(const struct flags *flags, int argc, char **argv, int *at,
 	if (flag->kind == &flag_switch && argument[name_bytes])
 		return tp_fail(error, -EINVAL, "--%s takes no value", flag->name);
 	if (flag->kind == &flag_switch)
-		text = "yes";
+		text = on;
 	else if (argument[name_bytes])
 		text = argument + name_bytes + 1;
 	else if (*at < argc)
 		text = argv[(*at)++];
 	else
 		return tp_fail(error, -EINVAL, "--%s needs a value: %s", flag->name,
-			       accepts_of(flag, accepts));
+			       flags_accepts(flag, accepts));
 	flag->given = true;
+	flag->source = "flag";
+	flag->layer = FLAGS_COMMAND_LINE;
 	return set(flags, flag, text, error);
 }
 
@@ -240,6 +320,8 @@ enum flags_outcome flags_parse(struct flags *flags, int argc, char **argv, struc
 
 		flag->given = false;
 		flag->text = NULL;
+		flag->source = "default";
+		flag->layer = 0;
 		if (flag->initial && set(flags, flag, flag->initial, error) < 0)
 			return FLAGS_WRONG;
 	}
@@ -259,7 +341,7 @@ enum flags_outcome flags_parse(struct flags *flags, int argc, char **argv, struc
 
 static void print_flag(const struct flag *flag, FILE *to)
 {
-	char metavar[ACCEPTS_BYTES];
+	char metavar[FLAGS_ACCEPTS_BYTES];
 	int width;
 
 	if (flag->kind->metavar)
@@ -291,6 +373,21 @@ void flags_resolve(const struct flags *flags, const char *name, const char *text
 	flags_find(flags, name)->text = text;
 }
 
+int flags_drop(struct flags *flags, const char *prefix, const char *needed, struct tp_error *error)
+{
+	for (unsigned i = 0; i < flags->count; i++) {
+		struct flag *flag = &flags->table[i];
+
+		if (strncmp(flag->name, prefix, strlen(prefix)) != 0)
+			continue;
+		if (flag->layer == FLAGS_COMMAND_LINE)
+			return tp_fail(error, -EINVAL, "--%s has no effect without %s", flag->name,
+				       needed);
+		flag->text = NULL;
+	}
+	return 0;
+}
+
 bool flags_accept(struct flags *flags, int argc, char **argv, int *status_out)
 {
 	struct tp_error error;
@@ -309,26 +406,35 @@ bool flags_accept(struct flags *flags, int argc, char **argv, int *status_out)
 	return false;
 }
 
-/* A flag's name as a key: dashes become underscores. */
-static const char *key_of(const struct flag *flag, char key[64])
+const char *flags_key(const struct flag *flag, char key[FLAGS_KEY_BYTES])
 {
-	snprintf(key, 64, "%s", flag->name);
+	snprintf(key, FLAGS_KEY_BYTES, "%s", flag->name);
 	for (char *at = key; *at; at++)
 		if (*at == '-')
 			*at = '_';
 	return key;
 }
 
+struct flag *flags_find_key(const struct flags *flags, const char *key)
+{
+	char own[FLAGS_KEY_BYTES];
+
+	for (unsigned i = 0; i < flags->count; i++)
+		if (strcmp(flags_key(&flags->table[i], own), key) == 0)
+			return &flags->table[i];
+	return NULL;
+}
+
 void flags_print_config(const struct flags *flags, FILE *to)
 {
-	char key[64];
+	char key[FLAGS_KEY_BYTES];
 
 	for (unsigned i = 0; i < flags->count; i++) {
 		const struct flag *flag = &flags->table[i];
 
 		if (flag->text)
-			fprintf(to, "config %s=%s (%s)\n", key_of(flag, key), flag->text,
-				flag->given ? "flag" : "default");
+			fprintf(to, "config %s=%s (%s)\n", flags_key(flag, key), flag->text,
+				flag->source);
 	}
 	fflush(to);
 }
@@ -336,7 +442,7 @@ void flags_print_config(const struct flags *flags, FILE *to)
 json_t *flags_to_json(const struct flags *flags)
 {
 	json_t *object = json_object();
-	char key[64];
+	char key[FLAGS_KEY_BYTES];
 
 	for (unsigned i = 0; i < flags->count; i++) {
 		const struct flag *flag = &flags->table[i];
@@ -344,9 +450,25 @@ json_t *flags_to_json(const struct flags *flags)
 
 		if (flag->text && flag->kind->number)
 			value = json_integer(*(const uint32_t *)flag->value);
+		else if (flag->text && flag->kind->json)
+			value = json_loads(flag->text, 0, NULL);
 		else if (flag->text)
 			value = json_text(flag->text);
-		json_object_set_new(object, key_of(flag, key), value);
+		json_object_set_new(object, flags_key(flag, key), value);
+	}
+	return object;
+}
+
+json_t *flags_sources_to_json(const struct flags *flags)
+{
+	json_t *object = json_object();
+	char key[FLAGS_KEY_BYTES];
+
+	for (unsigned i = 0; i < flags->count; i++) {
+		const struct flag *flag = &flags->table[i];
+
+		if (flag->text)
+			json_object_set_new(object, flags_key(flag, key), json_text(flag->source));
 	}
 	return object;
 }

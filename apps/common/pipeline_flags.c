@@ -1,5 +1,6 @@
 #include "apps/common/pipeline_flags.h"
 
+#include "apps/common/routes.h"
 #include "dataplane/pipeline/delivery.h"
 #include "dataplane/pipeline/handler.h"
 
@@ -10,11 +11,35 @@ static int parse_delivery(const struct flag *flag, const char *text)
 
 static int parse_handler(const struct flag *flag, const char *text)
 {
-	return handler_parse(text, flag->value);
+	struct tp_error ignored;
+	int rc = handler_check(text, &ignored);
+
+	if (rc == 0)
+		*(const char **)flag->value = text;
+	return rc;
+}
+
+static void explain_handler(const char *text, struct flag_fault *fault_out)
+{
+	struct tp_error error = {""};
+
+	handler_check(text, &error);
+	*fault_out = (struct flag_fault){.step_count = 0};
+	snprintf(fault_out->text, sizeof(fault_out->text), "%s", error.text);
+}
+
+static json_t *locate_handler(const json_t *value, const char *folder)
+{
+	const char *text = json_string_value(value);
+
+	return flags_locate(text, routes_handler_path(text), folder);
 }
 
 const struct flag_kind flag_delivery = {.metavar = "immediate|coalesce|flush-at:N (N to 32KiB)",
 					.accepts = delivery_usage,
 					.parse = parse_delivery};
-const struct flag_kind flag_handler = {
-	.metavar = "respond|echo", .accepts = handler_usage, .parse = parse_handler};
+const struct flag_kind flag_handler = {.metavar = "NAME[:ARGUMENT]",
+				       .accepts = handler_usage,
+				       .parse = parse_handler,
+				       .explain = explain_handler,
+				       .locate = locate_handler};

@@ -272,8 +272,19 @@ int stack_open(const struct stack_options *options, uint16_t index, bool server,
 	       const struct tp_limits *limits, struct tp **tp_out, struct tp_error *error)
 {
 	struct tp_config config = config_of(options, index, server, limits);
+	struct tp *tp;
+	int rc = options->stack->ops->open(&config, &tp, error);
 
-	return options->stack->ops->open(&config, tp_out, error);
+	if (rc < 0)
+		return rc;
+	if (!options->tls.on) {
+		*tp_out = tp;
+		return 0;
+	}
+	rc = tls_open(&options->tls.config, limits, tp, tp_out, error);
+	if (rc < 0)
+		tp->ops->close(tp);
+	return rc;
 }
 
 int stack_open_bare(const struct stack_options *options, uint16_t index,

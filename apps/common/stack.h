@@ -14,6 +14,7 @@
 #include "apps/common/cpus.h"
 #include "apps/common/flags.h"
 #include "apps/common/membind.h"
+#include "apps/common/tls_flags.h"
 #include "apps/common/veth.h"
 #include "dataplane/pipeline/wait.h"
 #include "stacks/registry.h"
@@ -38,6 +39,7 @@ struct stack_options {
 	const char *wait_name; /* "default", or what wait_parse takes */
 	unsigned hugepages;    /* enum stack_hugepages */
 	unsigned membind;      /* enum membind */
+	struct tls_options tls;
 	/* by stack_resolve */
 	const struct stack *stack;
 	char device[STACK_DEVICE_BYTES];  /* what follows '@', or the stack's default */
@@ -137,8 +139,8 @@ int stack_judge_descriptors(const struct stack *stack, unsigned workers, bool se
 			    uint64_t connections, unsigned files, struct tp_error *error);
 
 /*
- * Opens worker `index`'s instance on the calling thread. 0, or negative errno with `error`
- * filled.
+ * Opens worker `index`'s instance on the calling thread, with TLS over it where that is on. 0, or
+ * negative errno with `error` filled.
  */
 int stack_open(const struct stack_options *options, uint16_t index, bool server,
 	       const struct tp_limits *limits, struct tp **tp_out, struct tp_error *error);

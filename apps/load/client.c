@@ -1,10 +1,9 @@
 #include "apps/load/client.h"
 
-#include "dataplane/core/bytes.h"
+#include "apps/load/dialect.h"
 #include "dataplane/core/check.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/proto/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -65,12 +64,13 @@ struct client {
 	struct conn *conns;
 	struct slot *slots;
 	struct failures failures;
+	struct verifier verifier;
 	struct tp_event events[LIMIT_TURN_EVENTS];
 };
 
 uint32_t client_send_bytes(uint32_t depth, uint32_t request_bytes)
 {
-	uint64_t window_bytes = (uint64_t)depth * (FRAME_HEAD_BYTES + (uint64_t)request_bytes);
+	uint64_t window_bytes = (uint64_t)depth * request_bytes;
 	uint32_t bytes = LIMIT_SEND_BYTES;
 
 	if (window_bytes > SEND_BYTES_MAX)
@@ -97,6 +97,8 @@ int client_create(const struct client_config *config, struct tp *tp, struct reco
 	client->tp = tp;
 	client->config = *config;
 	client->record = record;
+	client->verifier.talk = config->talk;
+	client->verifier.failures = &client->failures;
 	for (uint32_t i = 0; i < config->connections; i++) {
 		client->conns[i].index = i;
 		client->conns[i].slots = client->slots + (size_t)i * config->depth;
@@ -130,20 +132,6 @@ static void fail(struct client *client)
 
 /* --- sending ---------------------------------------------------------------------------------- */
 
-static void build_request(const struct client *client, struct room_writer *writer, uint64_t id)
-{
-	const struct bodies *bodies = client->config.plan->bodies;
-	struct frame_head head = {.id = id,
-				  .opcode = FRAME_OPCODE_STRESS,
-				  .flags = FRAME_START | FRAME_END,
-				  .body_bytes = bodies->body_bytes};
-	uint8_t bytes[FRAME_HEAD_BYTES];
-
-	frame_encode(bytes, &head);
-	room_writer_put(writer, bytes, FRAME_HEAD_BYTES);
-	room_writer_put(writer, bodies_at(bodies, id), bodies->body_bytes);
-}
-
 /* The slots of the requests just built have been sent. */
 static void stamp_sent(const struct client *client, struct conn *conn, uint32_t count,
 		       uint64_t now_ns)
@@ -161,7 +149,8 @@ static void stamp_sent(const struct client *client, struct conn *conn, uint32_t 
  */
 static bool send_requests(struct client *client, struct conn *conn, uint32_t count)
 {
-	size_t bytes = (size_t)count * (FRAME_HEAD_BYTES + client->config.plan->bodies->body_bytes);
+	const struct talk *talk = client->config.talk;
+	size_t bytes = (size_t)count * talk->request_bytes;
 	struct room rooms[2];
 	unsigned room_count = tp_reserve(client->tp, conn->handle, bytes, rooms);
 	struct room_writer writer = room_writer_of(rooms, room_count);
@@ -172,7 +161,7 @@ static bool send_requests(struct client *client, struct conn *conn, uint32_t cou
 		return false;
 	}
 	for (uint32_t i = 0; i < count; i++)
-		build_request(client, &writer, id_of(client, conn, conn->sent + i));
+		talk->dialect->put_request(talk, id_of(client, conn, conn->sent + i), &writer);
 	tp_commit(client->tp, conn->handle, bytes);
 	stamp_sent(client, conn, count, clock_now_ns());
 	tp_flush(client->tp, conn->handle);
@@ -249,10 +238,11 @@ static void complete(struct client *client, struct conn *conn, uint64_t now_ns)
 static bool take_responses(struct client *client, struct conn *conn, struct span_reader *reader,
 			   uint64_t now_ns)
 {
+	const struct dialect *dialect = client->config.talk->dialect;
+
 	while (reader->left > 0 && conn->answered != conn->sent) {
-		switch (verify_next(client->config.plan, &conn->verify,
-				    id_of(client, conn, conn->answered), reader, conn->index,
-				    &client->failures)) {
+		switch (dialect->verify(&client->verifier, &conn->verify,
+					id_of(client, conn, conn->answered), reader, conn->index)) {
 		case VERIFY_COMPLETE:
 			complete(client, conn, now_ns);
 			if (client->config.refill == CLIENT_REFILL_EACH)

@@ -5,7 +5,8 @@
  * first; client_begin then fills every window. From there on a response makes room for a
  * request, sent at once (refill `each`: one write a request) or when the whole window has been
  * answered (refill `window`: one write a window). Requests are built in the transport's send
- * memory, responses are verified where they were received (verify.h).
+ * memory, responses are verified where they were received (verify.h), in whichever protocol
+ * (dialect.h).
  *
  * Times, ns: a request is due when its predecessor in the same place of the window was
  * answered; it is sent when it is flushed; it is complete when the last byte of its response
@@ -22,8 +23,9 @@
 #ifndef WEIR_APPS_LOAD_CLIENT_H
 #define WEIR_APPS_LOAD_CLIENT_H
 
+#include "apps/load/failure.h"
 #include "apps/load/record.h"
-#include "apps/load/verify.h"
+#include "apps/load/talk.h"
 #include "dataplane/transport/transport.h"
 
 #include <stdbool.h>
@@ -40,8 +42,8 @@ struct client_config {
 	uint32_t connections;
 	uint32_t depth;
 	enum client_refill refill;
-	uint16_t worker;		/* the upper 16 bits of every id */
-	const struct verify_plan *plan; /* lent until destroy */
+	uint16_t worker;	 /* the upper 16 bits of every id */
+	const struct talk *talk; /* lent until destroy */
 };
 
 /* X(name, meaning) */
@@ -60,8 +62,8 @@ struct client_counters {
 };
 
 /*
- * Send memory that a connection needs: a power of two that holds a whole window. 0 if no stack
- * could be asked for it.
+ * Send memory that a connection needs: a power of two that holds a whole window of requests, heads
+ * included. 0 if no stack could be asked for it.
  */
 uint32_t client_send_bytes(uint32_t depth, uint32_t request_bytes);
 

@@ -1,6 +1,8 @@
 #include "apps/load/digest.h"
 
 #include "apps/common/signals.h"
+#include "apps/load/dialect.h"
+#include "apps/load/hasher.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 
@@ -22,15 +24,14 @@ struct asker {
 	struct digest *digest;
 	struct tp *tp;
 	struct tp_conn *conn;
-	struct sha256 sha;
+	struct hasher hasher;
+	struct verifier verifier;
 	struct verify verify;
 	uint32_t sent;
-	uint32_t answered;  /* whole frames */
-	uint32_t verified;  /* of them, right ones */
-	uint32_t body_left; /* of the frame at hand */
-	bool in_body;
-	bool wrong; /* an answer was; nothing behind it is verified */
-	bool over;  /* nothing more will come, or is wanted */
+	uint32_t answered; /* whole responses */
+	uint32_t verified; /* of them, right ones */
+	bool wrong;	   /* an answer was; nothing behind it is verified */
+	bool over;	   /* nothing more will come, or is wanted */
 	uint64_t progress_ns;
 };
 
@@ -41,26 +42,13 @@ static void end(struct asker *asker, enum failure_kind kind, const char *text)
 	asker->over = true;
 }
 
-static void put_request(const struct asker *asker, struct room_writer *writer, uint64_t id)
-{
-	const struct bodies *bodies = &asker->options->bodies;
-	struct frame_head head = {.id = id,
-				  .opcode = FRAME_OPCODE_STRESS,
-				  .flags = FRAME_START | FRAME_END,
-				  .body_bytes = bodies->body_bytes};
-	uint8_t bytes[FRAME_HEAD_BYTES];
-
-	frame_encode(bytes, &head);
-	room_writer_put(writer, bytes, FRAME_HEAD_BYTES);
-	room_writer_put(writer, bodies_at(bodies, id), bodies->body_bytes);
-}
-
 /* Sends the next window once the last one is answered, as soon as there is room. */
 static void ask(struct asker *asker)
 {
 	uint32_t left = asker->options->digest - asker->sent;
 	uint32_t count = left < asker->options->depth ? left : asker->options->depth;
-	size_t bytes = count * ((size_t)FRAME_HEAD_BYTES + asker->options->request_bytes);
+	const struct talk *talk = &asker->options->talk;
+	size_t bytes = count * (size_t)talk->request_bytes;
 	struct room_writer writer;
 	struct room rooms[2];
 	unsigned room_count;
@@ -72,7 +60,7 @@ static void ask(struct asker *asker)
 		return;
 	writer = room_writer_of(rooms, room_count);
 	for (uint32_t i = 0; i < count; i++)
-		put_request(asker, &writer, asker->sent + i);
+		talk->dialect->put_request(talk, asker->sent + i, &writer);
 	tp_commit(asker->tp, asker->conn, bytes);
 	tp_flush(asker->tp, asker->conn);
 	asker->sent += count;
@@ -81,67 +69,32 @@ static void ask(struct asker *asker)
 /* Verifies what is there, up to the first answer that is wrong. */
 static void verify_on(struct asker *asker, struct span_reader reader)
 {
+	const struct dialect *dialect = asker->options->talk.dialect;
 	enum verify_result result = VERIFY_COMPLETE;
 
 	while (!asker->wrong && result == VERIFY_COMPLETE && reader.left > 0 &&
 	       asker->verified < asker->sent) {
-		result = verify_next(&asker->options->plan, &asker->verify, asker->verified,
-				     &reader, 0, &asker->digest->failures);
+		result = dialect->verify(&asker->verifier, &asker->verify, asker->verified, &reader,
+					 0);
 		asker->verified += result == VERIFY_COMPLETE;
 		asker->wrong = result == VERIFY_WRONG;
 	}
 }
 
-static void hash(struct asker *asker, struct span_reader *reader, size_t bytes)
-{
-	asker->digest->bytes += bytes;
-	while (bytes > 0) {
-		struct span piece = span_reader_piece(reader);
-		size_t step = piece.bytes < bytes ? piece.bytes : bytes;
-
-		sha256_update(&asker->sha, piece.base, step);
-		span_reader_skip(reader, step);
-		bytes -= step;
-	}
-}
-
-/* Hashes a head if it is there whole. Whether a body follows. */
-static bool hash_head(struct asker *asker, struct span_reader *reader)
-{
-	struct span_reader ahead = *reader;
-	struct frame_head head;
-
-	switch (frame_decode(&ahead, LIMIT_FRAME_BYTES, &head)) {
-	case FRAME_OK:
-		hash(asker, reader, FRAME_HEAD_BYTES);
-		asker->body_left = head.body_bytes;
-		asker->in_body = true;
-		return true;
-	case FRAME_NEED_MORE:
-		return false;
-	case FRAME_TOO_SHORT:
-	case FRAME_TOO_LONG:
-		end(asker, FAILURE_wrong_length, "an answer's length is none");
-		return false;
-	}
-	return false;
-}
-
 /* Hashes what is there of the answers, whatever they say. */
 static void hash_on(struct asker *asker, struct span_reader *reader)
 {
-	while (asker->answered < asker->sent && !asker->over) {
-		size_t bytes;
-
-		if (!asker->in_body && !hash_head(asker, reader))
+	while (asker->answered < asker->sent && !asker->over && reader->left > 0) {
+		switch (hasher_next(&asker->hasher, reader)) {
+		case HASHER_COMPLETE:
+			asker->answered++;
+			break;
+		case HASHER_MORE:
 			return;
-		bytes = reader->left < asker->body_left ? reader->left : asker->body_left;
-		hash(asker, reader, bytes);
-		asker->body_left -= (uint32_t)bytes;
-		if (asker->body_left > 0)
+		case HASHER_ENDLESS:
+			end(asker, FAILURE_wrong_length, "an answer's length is none");
 			return;
-		asker->in_body = false;
-		asker->answered++;
+		}
 	}
 }
 
@@ -229,19 +182,23 @@ int digest_run(const struct load_options *options, struct digest *digest_out,
 {
 	struct tp_limits limits = {
 		.conn_max = 1, .recv_bytes = LIMIT_RECV_BYTES, .send_bytes = options->send_bytes};
-	struct asker asker = {.options = options, .digest = digest_out};
+	struct asker asker = {
+		.options = options,
+		.digest = digest_out,
+		.verifier = {.talk = &options->talk, .failures = &digest_out->failures}};
 	int code = stack_open(&options->stack, 0, false, &limits, &asker.tp, error);
 
 	if (code < 0)
 		return code;
 	*digest_out = (struct digest){.hex = ""};
-	sha256_init(&asker.sha);
+	hasher_init(&asker.hasher, &options->talk);
 	code = asker.tp->ops->connect(asker.tp, &options->connect, &asker, &asker.conn, error);
 	if (code == 0) {
 		converse(&asker);
 		part(&asker);
+		digest_out->bytes = asker.hasher.bytes;
 		if (asker.answered == options->digest)
-			sha256_finish(&asker.sha, digest_out->hex);
+			hasher_finish(&asker.hasher, digest_out->hex);
 	}
 	asker.tp->ops->close(asker.tp);
 	return code;

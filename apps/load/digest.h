@@ -1,8 +1,8 @@
 /*
  * digest: all that a server answers to fixed requests, as one hash.
  *
- * Sends the same numbered requests over one connection, whatever the stack, and hashes every byte
- * of the answers, heads and bodies, in order. Two servers that do the same work have the same
+ * Sends the same numbered requests over one connection, whatever the stack, and hashes the answers
+ * in order (hasher.h). Two servers that do the same work have the same
  * digest; the runner compares them before it compares their speed. Each answer is verified as under
  * load, too, but one that is wrong still ends in a digest, so that the difference can be named.
  *
@@ -16,7 +16,7 @@
 
 struct digest {
 	char hex[SHA256_HEX_BYTES]; /* "" if not every request was answered */
-	uint64_t bytes;		    /* received, in whole frames */
+	uint64_t bytes;		    /* hashed */
 	struct failures failures;   /* answers that are wrong, or did not come */
 	int signal_number;	    /* that ended it; 0 if none did */
 };

@@ -16,7 +16,8 @@
 	X(lost, "requests whose connection ended before their response began")         \
 	X(short, "responses that ended before their last byte")                        \
 	X(wrong_id, "responses out of order, or to no request")                        \
-	X(wrong_head, "responses with other flags or another opcode than asked for")   \
+	X(wrong_head, "responses whose head is malformed or not what was asked for")   \
+	X(wrong_status, "responses with another HTTP status than asked for")           \
 	X(wrong_length, "responses of another length than asked for")                  \
 	X(wrong_bytes, "responses with a byte that differs")                           \
 	X(error_frame, "error frames")                                                 \

@@ -151,7 +151,7 @@ static int create_client(struct generator *own, struct tp *tp, struct client **c
 				       .depth = options->depth,
 				       .refill = options->refill,
 				       .worker = own->worker.index,
-				       .plan = &options->plan};
+				       .talk = &options->talk};
 	int rc = client_create(&config, tp, own->next, client_out);
 
 	return rc < 0 ? tp_fail(error, rc, "no memory for %u connections of depth %u",

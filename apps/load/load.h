@@ -9,9 +9,13 @@
 #ifndef WEIR_APPS_LOAD_H
 #define WEIR_APPS_LOAD_H
 
+#include "apps/common/config.h"
 #include "apps/common/stack.h"
 #include "apps/common/worker.h"
 #include "apps/load/client.h"
+#include "apps/load/failure.h"
+#include "apps/load/talk.h"
+#include "dataplane/pipeline/handler.h"
 
 #include <jansson.h>
 #include <stdatomic.h>
@@ -29,13 +33,20 @@ enum load_phase {
 const char *load_phase_name(enum load_phase phase);
 
 struct load_options {
+	struct config from; /* files of the server's configuration */
 	struct stack_options stack;
 	struct tp_addr connect;
 	uint32_t connections;
 	uint32_t depth;
 	uint32_t request_bytes;
-	enum handler_kind handler;
+	const char *handler; /* as the server has it */
 	uint32_t response_bytes;
+	const char *expect_file; /* NULL: the handler says what responses are */
+	unsigned protocol;	 /* index in codec_names */
+	unsigned method;	 /* HTTP: enum http1_method, or TALK_METHOD_SUITABLE */
+	const char *path;
+	const char *host; /* NULL: the server's address */
+	uint32_t expect_status;
 	unsigned refill; /* enum client_refill */
 	uint64_t warmup_ns;
 	uint64_t duration_ns;
@@ -47,11 +58,11 @@ struct load_options {
 	const char *hgrm;
 	uint32_t digest; /* requests to be answered and hashed instead of a load; 0: none */
 	/* made from the above */
-	struct bodies bodies;
-	struct verify_plan plan;
+	struct talk talk;
 	uint32_t send_bytes;
 	char warning[256]; /* what speaks against the run from the start; "" if nothing does */
 	json_t *memory;	   /* what became of --membind; owned */
+	json_t *sources;   /* of each value of the configuration; owned */
 };
 
 /* How far a worker has come, for the main thread's eyes. */

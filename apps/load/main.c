@@ -4,19 +4,23 @@
 #include "apps/common/json.h"
 #include "apps/common/pipeline_flags.h"
 #include "apps/common/signals.h"
+#include "apps/load/dialect.h"
 #include "apps/load/digest.h"
+#include "apps/load/follow.h"
 #include "apps/load/lead.h"
 #include "apps/load/neighbour.h"
 #include "apps/weir/verbs.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/pipeline/codec.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint8_t fill[LIMIT_CHUNK_BYTES]; /* what a response of the handler `respond` is made of */
+/* By the index of codec_names. */
+static const struct dialect *const dialects[] = {&dialect_framed, &dialect_http1};
 
 /* One connection of one worker asks, whatever else was said. */
 static void prepare_digest(struct load_options *options, struct flags *flags)
@@ -30,6 +34,46 @@ static void prepare_digest(struct load_options *options, struct flags *flags)
 		flags_resolve(flags, unused[i], NULL);
 }
 
+/* What is said to the server, and what it is to answer. */
+static int prepare_talk(struct load_options *options, struct tp_error *error)
+{
+	struct talk_config config = {.dialect = dialects[options->protocol],
+				     .request_bytes = options->request_bytes,
+				     .file = options->expect_file,
+				     .method = options->method,
+				     .path = options->path,
+				     .host = options->host,
+				     .server = &options->connect,
+				     .status = (uint16_t)options->expect_status};
+	int rc = follow_answer(options, &config, error);
+
+	if (rc == 0)
+		rc = talk_init(&options->talk, &config, error);
+	if (rc < 0)
+		return rc;
+	options->send_bytes = client_send_bytes(options->depth, options->talk.request_bytes);
+	if (options->send_bytes > 0)
+		return 0;
+	talk_fini(&options->talk);
+	return tp_fail(error, -EINVAL,
+		       "a window of --depth %u requests of --request-bytes %u is larger than any "
+		       "connection's send memory; lower one of them",
+		       options->depth, options->request_bytes);
+}
+
+/* TLS, and what means something to HTTP alone. */
+static int prepare_protocol(struct load_options *options, struct flags *flags,
+			    struct tp_error *error)
+{
+	static const char *const of_http[] = {"method", "path", "host", "expect-status"};
+	bool http = options->protocol != 0;
+
+	for (unsigned i = 0; !http && i < sizeof(of_http) / sizeof(of_http[0]); i++)
+		if (flags_drop(flags, of_http[i], "--protocol http1", error) < 0)
+			return -EINVAL;
+	return tls_resolve(&options->stack.tls, flags, false, http ? "http/1.1" : NULL, error);
+}
+
 /* Judges what flags say together, and makes what all workers share. */
 static int prepare(struct load_options *options, struct flags *flags, char *connect,
 		   struct tp_error *error)
@@ -39,6 +83,8 @@ static int prepare(struct load_options *options, struct flags *flags, char *conn
 	if (rc == 0)
 		rc = stack_resolve_endpoint(&options->stack, flags, "connect", &options->connect,
 					    connect, error);
+	if (rc == 0)
+		rc = prepare_protocol(options, flags, error);
 	if (rc < 0)
 		return rc;
 	if (options->digest)
@@ -49,23 +95,7 @@ static int prepare(struct load_options *options, struct flags *flags, char *conn
 	if (options->connections > (uint64_t)LIMIT_CONN_MAX * options->stack.workers)
 		return tp_fail(error, -EINVAL, "--connections %u are more than %u a worker",
 			       options->connections, LIMIT_CONN_MAX);
-	options->send_bytes = client_send_bytes(options->depth, options->request_bytes);
-	if (options->send_bytes == 0)
-		return tp_fail(
-			error, -EINVAL,
-			"a window of --depth %u requests of --request-bytes %u is larger than any "
-			"connection's send memory; lower one of them",
-			options->depth, options->request_bytes);
-	rc = bodies_create(&options->bodies, options->request_bytes);
-	if (rc < 0)
-		return tp_fail(error, rc, "no memory for request bodies of %u bytes",
-			       options->request_bytes);
-	memset(fill, FRAME_FILL_BYTE, sizeof(fill));
-	options->plan = (struct verify_plan){
-		.handler = {.kind = options->handler, .response_bytes = options->response_bytes},
-		.bodies = &options->bodies,
-		.fill = fill};
-	return 0;
+	return prepare_talk(options, error);
 }
 
 /* Says before the run, not behind it, that a result could not be written. */
@@ -199,11 +229,38 @@ static int load(struct load_options *options, const struct flags *flags)
 	return status;
 }
 
+static const char suitable[] = "suitable";
+
+static int parse_method(const struct flag *flag, const char *text)
+{
+	unsigned method = 0;
+
+	while (method < HTTP1_METHOD_COUNT && strcmp(http1_method_name(method), text) != 0)
+		method++;
+	if (method == HTTP1_METHOD_COUNT && strcmp(text, suitable) != 0)
+		return -EINVAL;
+	*(unsigned *)flag->value = method;
+	return 0;
+}
+
+_Static_assert((int)TALK_METHOD_SUITABLE == (int)HTTP1_METHOD_COUNT,
+	       "behind all methods stands suitable");
+
+/* unsigned: as load_options has it */
+static const struct flag_kind flag_method = {
+	.metavar = "METHOD",
+	.accepts = "suitable, or a method in capitals like GET, HEAD, POST or PUT",
+	.parse = parse_method};
+
 /* What the command line says; the table below writes it. */
-static struct load_options options;
+static struct load_options options = {.method = TALK_METHOD_SUITABLE};
 
 static struct flag table[] = {
 	STACK_FLAGS(&options.stack),
+	{.name = "from-config",
+	 .kind = &flag_config,
+	 .value = &options.from,
+	 .about = "be the client of a server with this --config; may be repeated"},
 	{.name = "connect",
 	 .kind = &flag_endpoint,
 	 .value = &options.connect,
@@ -229,6 +286,39 @@ static struct flag table[] = {
 	 .initial = "256",
 	 .max = BODY_BYTES_MAX,
 	 .about = "body bytes of each request"},
+	{.name = "expect-file",
+	 .kind = &flag_path,
+	 .value = &options.expect_file,
+	 .about = "expect every response to be this file (to 64MiB), whatever the handler"},
+	{.name = "expect-status",
+	 .kind = &flag_count,
+	 .value = &options.expect_status,
+	 .initial = "200",
+	 .min = 200,
+	 .max = 599,
+	 .about = "http1: the status that every response must have"},
+	{.name = "protocol",
+	 .kind = &flag_choice,
+	 .value = &options.protocol,
+	 .choices = codec_names,
+	 .initial = "framed",
+	 .about = "what is spoken"},
+	TLS_FLAGS(&options.stack.tls),
+	TLS_CLIENT_FLAGS(&options.stack.tls),
+	{.name = "method",
+	 .kind = &flag_method,
+	 .value = &options.method,
+	 .initial = "suitable",
+	 .about = "http1: how it is asked for; suitable: POST with a body, else GET"},
+	{.name = "path",
+	 .kind = &flag_text,
+	 .value = &options.path,
+	 .initial = "/",
+	 .about = "http1: what is asked for"},
+	{.name = "host",
+	 .kind = &flag_text,
+	 .value = &options.host,
+	 .about = "http1: the field Host; default: the server's address"},
 	{.name = "refill",
 	 .kind = &flag_choice,
 	 .value = &options.refill,
@@ -279,15 +369,15 @@ static struct flag table[] = {
 	 .about = "once connected, print `phase connected` and wait for SIGUSR1, so that several "
 		  "begin at once"},
 	{.name = "json",
-	 .kind = &flag_text,
+	 .kind = &flag_path,
 	 .value = &options.json,
 	 .about = "write the result to this file"},
 	{.name = "metrics",
-	 .kind = &flag_text,
+	 .kind = &flag_path,
 	 .value = &options.metrics,
 	 .about = "append a line of JSON each 0.5 s to this file"},
 	{.name = "hgrm",
-	 .kind = &flag_text,
+	 .kind = &flag_path,
 	 .value = &options.hgrm,
 	 .about = "write the service time's percentile spectrum (HdrHistogram's text) to "
 		  "this file"},
@@ -311,14 +401,17 @@ int verb_load(int argc, char **argv)
 	struct tp_error error;
 	int status;
 
-	if (!flags_accept(&flags, argc, argv, &status))
+	if (!flags_accept(&flags, argc, argv, &status) || !follow_server(&options, &flags, &status))
 		return status;
 	if (prepare(&options, &flags, connect, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
+	options.sources = flags_sources_to_json(&flags);
 	status = options.digest ? print_digest(&options, flags.program) : load(&options, &flags);
+	json_decref(options.sources);
 	json_decref(options.memory);
-	bodies_destroy(&options.bodies);
+	config_fini(&options.from);
+	talk_fini(&options.talk);
 	device_drop(&claim);
 	return status;
 }

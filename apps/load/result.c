@@ -1,5 +1,6 @@
 #include "apps/common/json.h"
 #include "apps/load/load.h"
+#include "dataplane/pipeline/codec.h"
 
 /* Above this share of busy time the client counts as saturated: its CPU may have been the limit. */
 static const double saturated_share = 0.95;
@@ -52,7 +53,6 @@ static void print_rate(const char *name, double rps, double bytes)
 void load_print_summary(const struct load_options *options, const struct load_result *result)
 {
 	const struct record *measured = result->measured;
-	struct handler handler = options->plan.handler;
 	double rps = load_rps(measured);
 
 	printf("%-24s %llu\n", "completed", (unsigned long long)measured->service.count);
@@ -64,8 +64,7 @@ void load_print_summary(const struct load_options *options, const struct load_re
 	printf("%-24s %.3f s\n", "elapsed", record_elapsed_s(measured));
 	printf("%-24s %.2f\n", "effective_rps", rps);
 	print_rate("request_throughput", rps, options->request_bytes);
-	print_rate("response_throughput", rps,
-		   handler_response_bytes(&handler, options->request_bytes));
+	print_rate("response_throughput", rps, talk_body_bytes(&options->talk));
 	print_latency("service_latency", &measured->service);
 	print_latency("intended_latency", &measured->intended);
 	printf("%-24s %.1f of %u (rate x mean service time, Little's law)\n", "implied_in_flight",
@@ -207,6 +206,9 @@ json_t *load_result_to_json(const struct load_options *options, const struct loa
 	json_object_set_new(latency, "intended", latency_to_json(&measured->intended));
 	json_object_set_new(object, "schema", json_text("weir.load/1"));
 	json_object_set_new(object, "config", config);
+	json_object_set(object, "config_sources", options->sources);
+	json_object_set_new(object, "protocol", json_text(codec_names[options->protocol]));
+	json_object_set_new(object, "tls", tls_options_to_json(&options->stack.tls));
 	json_object_set_new(object, "warnings",
 			    options->warning[0] ? json_pack("[s]", options->warning)
 						: json_array());

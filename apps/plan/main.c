@@ -1,7 +1,7 @@
 #include "apps/common/exit.h"
 #include "apps/common/flags.h"
 #include "apps/provenance/host.h"
-#include "apps/provenance/root.h"
+#include "apps/common/root.h"
 #include "apps/provenance/topology.h"
 #include "apps/run/experiment/experiment_flags.h"
 #include "apps/run/builds/git.h"

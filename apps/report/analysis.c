@@ -2,7 +2,7 @@
 
 #include "apps/common/exit.h"
 #include "apps/common/file.h"
-#include "apps/provenance/root.h"
+#include "apps/common/root.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "apps/run/conduct.h"
 
 #include "apps/common/exit.h"
-#include "apps/provenance/root.h"
+#include "apps/common/root.h"
 #include "apps/report/analysis.h"
 #include "apps/run/analyse.h"
 #include "apps/run/store/attempts.h"

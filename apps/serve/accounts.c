@@ -131,6 +131,15 @@ json_t *serve_snapshot_to_json(const struct serve_options *options, const struct
 	return object;
 }
 
+/* How requests are read; null where none are HTTP's. */
+static json_t *http_to_json(const struct serve_options *options)
+{
+	if (!options->scan)
+		return json_null();
+	return json_pack("{ssss}", "parser", serve_parser_names[options->http_parser], "scan",
+			 options->scan);
+}
+
 json_t *serve_ready_to_json(const struct serve_options *options, const struct serve_worker *workers)
 {
 	const struct stack_options *stack = &options->stack;
@@ -146,8 +155,11 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "held_cpus", cpus_to_numbers(&held));
 	json_object_set_new(object, "pid", json_integer(getpid()));
 	json_object_set_new(object, "pipeline", json_boolean(!options->bare));
+	json_object_set_new(object, "protocol", json_text(codec_names[options->protocol]));
+	json_object_set_new(object, "tls", tls_options_to_json(&stack->tls));
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));
-	json_object_set_new(object, "handler", json_text(options->handler_name));
+	json_object_set_new(object, "handler", json_text(options->handler));
+	json_object_set_new(object, "http", http_to_json(options));
 	json_object_set_new(object, "response_bytes", json_integer(options->response_bytes));
 	json_object_set_new(object, "request_bytes",
 			    options->bare ? json_integer(options->request_bytes) : json_null());
@@ -162,6 +174,8 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "binding", binding_of(options, workers));
 	json_object_set_new(object, "clock", timing_to_json());
 	json_object_set_new(object, "nonce", json_text(options->nonce));
+	json_object_set(object, "config", options->effective);
+	json_object_set(object, "config_sources", options->sources);
 	return object;
 }
 

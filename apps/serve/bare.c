@@ -26,11 +26,13 @@ static int echo_open(const struct serve_options *options, uint16_t index,
 		.response_bytes = FRAME_HEAD_BYTES + options->response_bytes,
 	};
 	struct tp_limits limits = {.conn_max = options->conn_max};
+	uint8_t answer[LIMIT_CHUNK_BYTES];
 	struct bare_echo *echo = calloc(1, sizeof(*echo));
 	int rc;
 
 	if (!echo)
 		return tp_fail(error, -ENOMEM, "no memory for a bare echo");
+	bare_answer_frames(&config, answer);
 	rc = stack_open_bare(&options->stack, index, &limits, &config, &echo->bare, error);
 	if (rc < 0) {
 		free(echo);

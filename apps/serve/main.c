@@ -1,12 +1,10 @@
 #include "apps/common/device.h"
 #include "apps/common/exit.h"
 #include "apps/common/json.h"
-#include "apps/common/pipeline_flags.h"
 #include "apps/common/process.h"
 #include "apps/common/signals.h"
 #include "apps/serve/serve.h"
 #include "apps/weir/verbs.h"
-#include "dataplane/core/limits.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -14,64 +12,6 @@
 
 /* Longest time that a snapshot waits for a worker. */
 #define ANSWER_NS (2 * CLOCK_SECOND_NS)
-
-/* Refuses what a bare echo cannot be. 0, or -EINVAL with `error` filled. */
-static int judge_bare(const struct serve_options *options, const struct flags *flags,
-		      struct tp_error *error)
-{
-	static const uint32_t body_max = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES;
-	char names[128];
-
-	if (!options->bare && flags_find(flags, "request-bytes")->given)
-		return tp_fail(error, -EINVAL,
-			       "--request-bytes says what --bare answers; without it every request "
-			       "tells its size");
-	if (!options->bare)
-		return 0;
-	if (!options->stack.stack->bare)
-		return tp_fail(error, -EINVAL,
-			       "the stack '%s' has no bare echo; these have one: %s",
-			       options->stack.stack->name, stack_bare_names(names, sizeof(names)));
-	if (options->handler != HANDLER_RESPOND)
-		return tp_fail(error, -EINVAL,
-			       "--bare has no handlers and answers like --handler respond; leave "
-			       "out --handler %s",
-			       options->handler_name);
-	if (options->request_bytes > body_max || options->response_bytes > body_max)
-		return tp_fail(error, -EINVAL,
-			       "--bare answers bodies of %u bytes with bodies of %u; each may have "
-			       "at most %u",
-			       options->request_bytes, options->response_bytes, body_max);
-	return 0;
-}
-
-/* Makes the parts of the configuration that hang together agree. */
-static int resolve(struct serve_options *options, struct flags *flags, char *listen,
-		   struct tp_error *error)
-{
-	int rc = stack_resolve(&options->stack, flags, false, error);
-
-	if (rc < 0)
-		return rc;
-	options->delivery_name = flags_find(flags, "delivery")->text;
-	options->handler_name = flags_find(flags, "handler")->text;
-	options->nonce = getenv(SERVE_NONCE);
-	rc = judge_bare(options, flags, error);
-	if (rc < 0)
-		return rc;
-	if (options->bare) {
-		options->delivery_name = NULL;
-		flags_resolve(flags, "delivery", NULL);
-	} else {
-		flags_resolve(flags, "request-bytes", NULL);
-	}
-	if (options->stack.address.ip && !flags_find(flags, "listen")->given) {
-		options->listen.ip = options->stack.address.ip;
-		flags_resolve(flags, "listen", tp_addr_print(&options->listen, listen));
-	}
-	return stack_resolve_endpoint(&options->stack, flags, "listen", &options->listen, listen,
-				      error);
-}
 
 static void stop_workers(struct serve_worker *workers, unsigned count)
 {
@@ -287,68 +227,28 @@ static void print_notes(const struct serve_options *options, const char *program
 			program);
 }
 
-/* What the command line says; the table below writes it. */
-static struct serve_options options;
-
-static struct flag table[] = {
-	STACK_FLAGS(&options.stack),
-	{.name = "listen",
-	 .kind = &flag_endpoint,
-	 .value = &options.listen,
-	 .initial = "127.0.0.1:7878",
-	 .about = "where to listen; with --address, there"},
-	{.name = "delivery",
-	 .kind = &flag_delivery,
-	 .value = &options.delivery,
-	 .initial = "immediate",
-	 .about = "when queued responses are written"},
-	{.name = "handler",
-	 .kind = &flag_handler,
-	 .value = &options.handler,
-	 .initial = "respond",
-	 .about = "what a request is answered with"},
-	{.name = "response-bytes",
-	 .kind = &flag_bytes,
-	 .value = &options.response_bytes,
-	 .initial = "64",
-	 .max = BODY_BYTES_MAX,
-	 .about = "respond: body bytes of each response"},
-	{.name = "bare",
-	 .kind = &flag_switch,
-	 .value = &options.bare,
-	 .about = "the stack's bare echo, with no pipeline; trusts its peer"},
-	{.name = "request-bytes",
-	 .kind = &flag_bytes,
-	 .value = &options.request_bytes,
-	 .initial = "256",
-	 .max = BODY_BYTES_MAX,
-	 .about = "bare: body bytes of each request"},
-	{.name = "conn-max",
-	 .kind = &flag_count,
-	 .value = &options.conn_max,
-	 .initial = "1024",
-	 .min = 1,
-	 .max = LIMIT_CONN_MAX,
-	 .about = "connections that one worker may have"},
-};
-
 int verb_serve(int argc, char **argv)
 {
-	struct flags flags = {.program = "weir serve",
-			      .about = "Serves framed requests until SIGINT, SIGTERM or SIGHUP; "
-				       "SIGUSR1 prints a snapshot.",
-			      .table = table,
-			      .count = sizeof(table) / sizeof(table[0])};
-	char listen[TP_ADDR_TEXT];
+	struct serve_options *options;
+	struct flags flags = serve_flags(&options);
 	struct tp_error error;
 	int status;
 
-	if (!flags_accept(&flags, argc, argv, &status))
+	if (!flags_accept(&flags, argc, argv, &status) ||
+	    !config_take(&options->config, &flags, &status))
 		return status;
-	if (resolve(&options, &flags, listen, &error) < 0)
+	if (serve_resolve(options, &flags, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
-	print_notes(&options, flags.program);
-	status = run(&options, &error);
+	if (options->check)
+		return EXIT_PASS;
+	options->effective = flags_to_json(&flags);
+	options->sources = flags_sources_to_json(&flags);
+	print_notes(options, flags.program);
+	status = run(options, &error);
+	json_decref(options->effective);
+	json_decref(options->sources);
+	routes_fini(&options->routes);
+	config_fini(&options->config);
 	return status < 0 ? exit_with(EXIT_USAGE, flags.program, &error) : status;
 }

@@ -1,6 +1,6 @@
 #include "apps/serve/turner.h"
 
-#include "dataplane/core/limits.h"
+#include "dataplane/proto/http1_parser.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -20,14 +20,21 @@ static const struct pipeline *pipeline_of(const struct turner *turner)
 static int create_server(const struct serve_options *options, struct tp *tp,
 			 struct server **server_out, struct tp_error *error)
 {
+	const struct route all = {.path = "/", .prefix = true, .handler = options->handler};
 	struct server_config config = {
 		.delivery = options->delivery,
-		.handler = {.kind = options->handler, .response_bytes = options->response_bytes},
+		.codec = codec_find(codec_names[options->protocol]),
+		.routes = options->handler ? &all : options->routes.table,
+		.route_count = options->handler ? 1 : options->routes.count,
+		.response_bytes = options->response_bytes,
 		.conn_max = options->conn_max,
+		.body_max = options->body_max,
+		.timeouts = options->timeouts,
+		.parser = http1_parser_find(serve_parser_names[options->http_parser]),
+		.http1_limits = options->http_limits,
 	};
-	int rc = server_create(&config, tp, server_out);
 
-	return rc < 0 ? tp_fail(error, rc, "cannot make the server: %s", strerror(-rc)) : 0;
+	return server_create(&config, tp, server_out, error);
 }
 
 static void pipeline_close(struct turner *turner)
@@ -44,8 +51,8 @@ static int pipeline_open(const struct serve_options *options, uint16_t index,
 			 struct turner **turner_out, struct tp_error *error)
 {
 	struct tp_limits limits = {.conn_max = options->conn_max,
-				   .recv_bytes = LIMIT_RECV_BYTES,
-				   .send_bytes = LIMIT_SEND_BYTES};
+				   .recv_bytes = options->recv_bytes,
+				   .send_bytes = options->send_bytes};
 	struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
 	int rc;
 

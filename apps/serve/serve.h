@@ -8,10 +8,13 @@
 #ifndef WEIR_APPS_SERVE_H
 #define WEIR_APPS_SERVE_H
 
+#include "apps/common/config.h"
+#include "apps/common/routes.h"
 #include "apps/common/segments.h"
 #include "apps/common/stack.h"
 #include "apps/common/worker.h"
 #include "dataplane/core/clock.h"
+#include "dataplane/pipeline/codec.h"
 #include "dataplane/pipeline/server.h"
 
 #include <jansson.h>
@@ -20,20 +23,54 @@
 #define SERVE_DRAIN_NS (5ull * CLOCK_SECOND_NS)
 
 struct serve_options {
+	struct config config;
+	bool check; /* say what is effective, and end */
 	struct stack_options stack;
 	struct tp_addr listen;
+	unsigned protocol; /* index in codec_names */
 	struct delivery delivery;
 	const char *delivery_name;
-	enum handler_kind handler;
-	const char *handler_name;
+	const char *handler; /* as written; NULL where routes say it, or with `bare` */
+	struct routes routes;
 	uint32_t response_bytes;
+	uint32_t body_max; /* bytes of a request's body */
+	struct timeouts timeouts;
+	struct http1_limits http_limits;
+	unsigned http_parser;	/* index in serve_parser_names */
+	unsigned http_scan;	/* index in serve_scan_names */
+	const char *scan;	/* what became of it; NULL where nothing is to be scanned */
 	bool bare;		/* the stack's bare echo instead of the pipeline */
 	uint32_t request_bytes; /* bare: body bytes of each request */
 	uint32_t conn_max;
+	uint32_t recv_bytes; /* memory of one connection */
+	uint32_t send_bytes;
+	char listen_text[TP_ADDR_TEXT];
 	/* made as it starts */
+	json_t *effective; /* the configuration, and the source of each value; owned */
+	json_t *sources;
 	json_t *memory;	   /* what became of --membind; owned */
 	const char *nonce; /* what whoever started it wants to hear again; NULL if nothing */
 };
+
+extern const char *const serve_parser_names[]; /* "views", "owned"; ended by NULL */
+
+/*
+ * serve's flags, in a table of the program's one server; `options_out` is what the table writes.
+ */
+struct flags serve_flags(struct serve_options **options_out);
+
+/*
+ * Makes the parts of the configuration that hang together agree. Nothing is taken that other
+ * processes could miss. 0, or negative errno with `error` filled.
+ */
+int serve_resolve(struct serve_options *options, struct flags *flags, struct tp_error *error);
+
+/*
+ * Whether handler or routes answer, by which of them stands on the higher layer; the other is
+ * dropped. 0, or -EINVAL with `error` filled.
+ */
+int serve_resolve_answer(struct serve_options *options, struct flags *flags,
+			 struct tp_error *error);
 
 /* The environment's name for the nonce. */
 #define SERVE_NONCE "WEIR_NONCE"

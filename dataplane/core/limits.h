@@ -15,6 +15,8 @@ enum {
 	/* Receive and send memory of one connection, bytes, powers of two. */
 	LIMIT_RECV_BYTES = 64 * 1024,
 	LIMIT_SEND_BYTES = 64 * 1024,
+	LIMIT_RING_MIN_BYTES = 32 * 1024,
+	LIMIT_RING_MAX_BYTES = 64 * 1024 * 1024,
 
 	/* Events that one poll may report. */
 	LIMIT_TURN_EVENTS = 256,
@@ -24,6 +26,12 @@ enum {
 
 	/* Largest frame accepted, by its length field: the reference protocol's 16 MiB. */
 	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
+
+	/* Largest request body accepted, where no flag says otherwise. */
+	LIMIT_BODY_BYTES = 64 * 1024 * 1024,
+
+	/* Slowest that a peer may send a body or take a response, bytes a second. */
+	LIMIT_RATE_BYTES = 1024,
 
 	/*
 	 * A body moves in pieces of at most this size; a frame within it is encoded in one piece.
@@ -41,16 +49,57 @@ enum {
 
 	/* Requests a load connection may have outstanding. */
 	LIMIT_DEPTH_MAX = 1024,
+
+	/*
+	 * Files that a worker keeps in memory: the largest, all of them together, their number; and
+	 * those that it may have open at a time because they are larger.
+	 */
+	LIMIT_FILE_KEPT_BYTES = 64 * 1024,
+	LIMIT_FILE_STORE_BYTES = 16 * 1024 * 1024,
+	LIMIT_FILE_STORE_ENTRIES = 4096,
+	LIMIT_FILE_STREAMS = 256,
+
+	/* Connections that a worker's proxy has to each upstream, where its text says no other. */
+	LIMIT_UPSTREAM_CONNS = 64,
+
+	/* Memory of a worker's cache likewise, and the least; entries are one for so many bytes. */
+	LIMIT_CACHE_BYTES = 64 * 1024 * 1024,
+	LIMIT_CACHE_BYTES_MIN = 1024 * 1024,
+	LIMIT_CACHE_ENTRY_BYTES = 4096,
 };
+
+/* How long a file kept in memory is believed before the folder is asked again, nanoseconds. */
+#define LIMIT_FILE_TRUSTED_NS (1000ull * 1000 * 1000)
+
+/*
+ * Times of a proxy where its text says nothing else, nanoseconds: to connect, for an upstream to
+ * send or take something, and how long one that failed is left out at first.
+ */
+#define LIMIT_UPSTREAM_CONNECT_NS (1000ull * 1000 * 1000)
+#define LIMIT_UPSTREAM_RESPONSE_NS (30ull * 1000 * 1000 * 1000)
+#define LIMIT_UPSTREAM_DOWN_NS (250ull * 1000 * 1000)
+
+/* Lifetime of a cached answer that names none, where the cache's text says nothing else. */
+#define LIMIT_CACHE_TTL_NS (60ull * 1000 * 1000 * 1000)
 
 /* Time that a peer told of its error has to close, nanoseconds. */
 #define LIMIT_LINGER_NS (1000ull * 1000 * 1000)
 
+/*
+ * Times that a peer has where no flag says otherwise, nanoseconds: for a request's head, for its
+ * body, between two requests, and to take a part of a response.
+ */
+#define LIMIT_HEAD_NS (10ull * 1000 * 1000 * 1000)
+#define LIMIT_BODY_NS (30ull * 1000 * 1000 * 1000)
+#define LIMIT_IDLE_NS (120ull * 1000 * 1000 * 1000)
+#define LIMIT_SEND_NS (30ull * 1000 * 1000 * 1000)
+
 _Static_assert((LIMIT_RECV_BYTES & (LIMIT_RECV_BYTES - 1)) == 0, "rings are powers of two");
 _Static_assert((LIMIT_SEND_BYTES & (LIMIT_SEND_BYTES - 1)) == 0, "rings are powers of two");
-_Static_assert(LIMIT_RECV_BYTES >= 2 * LIMIT_CHUNK_BYTES,
-	       "a chunk and a head fit the receive memory");
-_Static_assert(LIMIT_SEND_BYTES >= 2 * LIMIT_CHUNK_BYTES, "a chunk and a head fit the send memory");
+_Static_assert(LIMIT_RING_MIN_BYTES >= 2 * LIMIT_CHUNK_BYTES,
+	       "a chunk and a head fit the memory of a connection");
+_Static_assert(LIMIT_RECV_BYTES >= LIMIT_RING_MIN_BYTES && LIMIT_SEND_BYTES >= LIMIT_RING_MIN_BYTES,
+	       "the defaults are within their bounds");
 _Static_assert(LIMIT_COALESCE_BYTES < LIMIT_SEND_BYTES, "a coalesced write fits the send memory");
 
 #endif

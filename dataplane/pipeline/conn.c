@@ -1,22 +1,22 @@
 #include "dataplane/pipeline/conn.h"
 
 #include "dataplane/core/check.h"
-#include "dataplane/core/limits.h"
-
-#include <string.h>
+#include "dataplane/pipeline/body.h"
+#include "dataplane/pipeline/output.h"
+#include "dataplane/pipeline/refusal.h"
 
 /* What one step of the machine asks of the visit. */
 enum step {
 	STEP_ON,    /* take the next step */
-	STEP_WAIT,  /* input or send memory is short */
+	STEP_WAIT,  /* input, send memory or an answer is awaited */
 	STEP_YIELD, /* the turn's share is used up */
 };
 
 /* Legal transitions: bit (1 << to) in the row of `from`. Any state may end. */
 static const uint8_t conn_transitions[CONN_STATE_COUNT] = {
-	[CONN_HEAD] = 1 << CONN_BODY | 1 << CONN_RESPOND | 1 << CONN_REJECT | 1 << CONN_ENDED,
-	[CONN_BODY] = 1 << CONN_RESPOND | 1 << CONN_ENDED,
-	[CONN_RESPOND] = 1 << CONN_HEAD | 1 << CONN_ENDED,
+	[CONN_HEAD] = 1 << CONN_EXCHANGE | 1 << CONN_REJECT | 1 << CONN_ENDED,
+	[CONN_EXCHANGE] = 1 << CONN_HEAD | 1 << CONN_DROP | 1 << CONN_REJECT | 1 << CONN_ENDED,
+	[CONN_DROP] = 1 << CONN_HEAD | 1 << CONN_ENDED,
 	[CONN_REJECT] = 1 << CONN_ENDED,
 	[CONN_ENDED] = 1 << CONN_ENDED,
 };
@@ -27,215 +27,242 @@ static void set_state(struct conn *conn, enum conn_state to)
 	conn->state = to;
 }
 
-void conn_init(struct conn *conn, struct tp_conn *handle)
+static void arm(struct conn *conn)
 {
-	*conn = (struct conn){.handle = handle, .state = CONN_HEAD};
+	uint64_t at_ns = deadline_at(&conn->deadline, &conn->world->timeouts);
+
+	if (at_ns != TIMER_NEVER)
+		world_arm(conn->world, &conn->deadline.timer, at_ns);
+}
+
+void conn_init(struct conn *conn, struct conn_world *world, struct tp_conn *handle)
+{
+	*conn = (struct conn){.state = CONN_HEAD, .world = world, .handle = handle};
 	list_init(&conn->all);
 	list_init(&conn->ready);
-	list_init(&conn->lingering);
+	deadline_init(&conn->deadline);
+	deadline_note(&conn->deadline, DEADLINE_HEAD, world->now_ns, 0);
+	arm(conn);
 }
 
-static void write_queued(struct conn_world *world, struct conn *conn)
+/* --- ends --- */
+
+void conn_forget_head(struct conn *conn)
 {
-	if (conn->queued_bytes == 0)
+	if (conn->head && conn->head != conn->world->head)
+		slab_release(&conn->world->heads, conn->head);
+	conn->head = NULL;
+	conn->head_bytes = 0;
+}
+
+static void end_exchange(struct conn *conn)
+{
+	struct handler *handler = conn->exchange.handler;
+
+	if (!handler)
 		return;
-	conn->queued_bytes = 0;
-	tp_flush(world->tp, conn->handle);
+	if (handler->ops->end)
+		handler->ops->end(handler, &conn->exchange);
+	conn->exchange.handler = NULL;
+	conn_forget_head(conn);
 }
 
-void conn_abort(struct conn_world *world, struct conn *conn)
+void conn_closed(struct conn *conn)
 {
+	end_exchange(conn);
+	timer_cancel(&conn->world->wheel, &conn->deadline.timer);
+}
+
+/* Resets it, whatever its state. */
+static enum step reset(struct conn *conn)
+{
+	end_exchange(conn);
 	conn->aborted = true;
 	set_state(conn, CONN_ENDED);
-	tp_abort(world->tp, conn->handle);
+	tp_abort(conn->world->tp, conn->handle);
+	return STEP_WAIT;
 }
 
 /* Ends our side behind everything committed. */
-static enum step end(struct conn_world *world, struct conn *conn)
+static enum step end(struct conn *conn)
 {
-	write_queued(world, conn);
-	tp_finish(world->tp, conn->handle);
+	end_exchange(conn);
+	output_write(conn);
+	tp_finish(conn->world->tp, conn->handle);
 	set_state(conn, CONN_ENDED);
 	return STEP_ON;
 }
 
 /* The request in hand can not be completed: the peer ended within it. */
-static enum step cut_short(struct conn_world *world, struct conn *conn)
+static enum step cut_short(struct conn *conn)
 {
-	world->counters->cut_short++;
-	if (conn->state == CONN_RESPOND && !conn->head_due) {
-		/*
-		 * half a response is out: only a reset tells the peer that the rest will not come
-		 */
-		conn_abort(world, conn);
-		return STEP_WAIT;
+	conn->world->counters->cut_short++;
+	/* half a response is out: only a reset tells the peer that the rest will not come */
+	if (conn->state == CONN_EXCHANGE && conn->exchange.out)
+		return reset(conn);
+	return end(conn);
+}
+
+/* The request in hand can not be completed: the codec's fault says why, as far as it still can. */
+static enum step fail(struct conn *conn)
+{
+	if (conn->state == CONN_EXCHANGE && conn->exchange.out)
+		return reset(conn);
+	if (conn->state == CONN_DROP) { /* it has its answer */
+		conn->lingers = true;
+		return end(conn);
 	}
-	return end(world, conn);
-}
-
-/* No complete head is there. */
-static enum step await_head(struct conn_world *world, struct conn *conn, size_t partial_bytes)
-{
-	if (!conn->peer_finished && !world->draining)
-		return STEP_WAIT;
-	return partial_bytes > 0 ? cut_short(world, conn) : end(world, conn);
-}
-
-static void begin_request(struct conn_world *world, struct conn *conn)
-{
-	const struct handler *handler = &world->config.handler;
-
-	world->counters->requests++;
-	world->counters->request_bytes += conn->request.body_bytes;
-	conn->request_left = conn->request.body_bytes;
-	conn->response_left = handler_response_bytes(handler, conn->request.body_bytes);
-	conn->head_due = true;
-	set_state(conn, handler_uses_body(handler) ? CONN_RESPOND : CONN_BODY);
-}
-
-static enum step step_head(struct conn_world *world, struct conn *conn, struct span_reader *reader,
-			   unsigned *share)
-{
-	enum frame_status status;
-
-	if (*share == 0 && reader->left > 0)
-		return STEP_YIELD;
-	status = frame_decode(reader, world->config.frame_max, &conn->request);
-	switch (status) {
-	case FRAME_OK:
-		(*share)--;
-		begin_request(world, conn);
-		return STEP_ON;
-	case FRAME_NEED_MORE:
-		return await_head(world, conn, reader->left);
-	case FRAME_TOO_SHORT:
-	case FRAME_TOO_LONG:
-		break;
-	}
-	conn->fault = status;
+	end_exchange(conn);
 	set_state(conn, CONN_REJECT);
 	return STEP_ON;
 }
 
-static enum step step_body(struct conn_world *world, struct conn *conn, struct span_reader *reader)
+/* Whether what is missing can not come any more. */
+static bool is_cut(const struct conn *conn)
 {
-	size_t bytes = reader->left < conn->request_left ? reader->left : conn->request_left;
+	return conn->peer_finished && !conn->crowded;
+}
 
-	span_reader_skip(reader, bytes);
-	conn->request_left -= (uint32_t)bytes;
-	if (conn->request_left > 0)
-		return conn->peer_finished ? cut_short(world, conn) : STEP_WAIT;
-	set_state(conn, CONN_RESPOND);
+/* --- exchanges --- */
+
+/* No complete head is there. */
+static enum step await_head(struct conn *conn)
+{
+	size_t partial_bytes = conn->reader->left;
+
+	conn->partial = partial_bytes > 0;
+	if (!is_cut(conn) && !conn->world->draining)
+		return STEP_WAIT;
+	return conn->partial ? cut_short(conn) : end(conn);
+}
+
+static enum step complete(struct conn *conn)
+{
+	struct codec_state *state = &conn->codec;
+
+	conn->world->counters->responses++;
+	end_exchange(conn);
+	state->within = false;
+	set_state(conn, state->body_ended ? CONN_HEAD : CONN_DROP);
+	output_complete(conn);
+	/* who waits to be asked for its body may or may not send it: nothing behind is certain */
+	if ((state->close && state->body_ended) || state->expects)
+		return end(conn);
 	return STEP_ON;
 }
 
-/* Lends room for `bytes`; where there is none, what is queued is written, so that room comes. */
-static unsigned reserve_or_write(struct conn_world *world, struct conn *conn, size_t bytes,
-				 struct room rooms[2])
+/* A head that waits for room outlives the visit, and the scratch does not. */
+static void keep_head(struct conn *conn)
 {
-	unsigned count = tp_reserve(world->tp, conn->handle, bytes, rooms);
+	struct conn_world *world = conn->world;
+	uint8_t *kept;
 
-	if (count == 0) {
-		world->counters->stalls++;
-		write_queued(world, conn);
-	}
-	return count;
-}
-
-static void encode_head(struct room_writer *writer, const struct frame_head *head)
-{
-	uint8_t bytes[FRAME_HEAD_BYTES];
-	struct room piece = room_writer_piece(writer);
-
-	if (piece.bytes >= FRAME_HEAD_BYTES) {
-		frame_encode(piece.base, head);
-		room_writer_advance(writer, FRAME_HEAD_BYTES);
+	if (conn->head_bytes == 0 || conn->head != world->head)
 		return;
-	}
-	frame_encode(bytes, head);
-	room_writer_put(writer, bytes, FRAME_HEAD_BYTES);
+	kept = slab_acquire(&world->heads);
+	CHECK(kept); /* there is one for each connection */
+	memcpy(kept, world->head, conn->head_bytes);
+	conn->head = kept;
 }
 
-/* Responses have been committed whole: the only place where the policy decides. */
-static void write_if_due(struct conn_world *world, struct conn *conn)
+/* The handler has done what it could. */
+static enum step settle(struct conn *conn)
 {
-	if (delivery_due(&world->config.delivery, conn->queued_bytes))
-		write_queued(world, conn);
-}
+	struct exchange *exchange = &conn->exchange;
 
-static void complete_response(struct conn_world *world, struct conn *conn)
-{
-	world->counters->responses++;
-	set_state(conn, CONN_HEAD);
-	write_if_due(world, conn);
-}
-
-/*
- * Produces the next chunk of the response; a response within LIMIT_CHUNK_BYTES is one chunk, head
- * and all.
- */
-static enum step step_respond(struct conn_world *world, struct conn *conn,
-			      struct span_reader *reader)
-{
-	const struct handler *handler = &world->config.handler;
-	size_t body =
-		conn->response_left < LIMIT_CHUNK_BYTES ? conn->response_left : LIMIT_CHUNK_BYTES;
-	size_t bytes = body + (conn->head_due ? FRAME_HEAD_BYTES : 0);
-	struct room_writer writer;
-	struct room rooms[2];
-	unsigned count;
-
-	if (handler_uses_body(handler) && reader->left < body)
-		return conn->peer_finished ? cut_short(world, conn) : STEP_WAIT;
-	count = reserve_or_write(world, conn, bytes, rooms);
-	if (count == 0)
-		return STEP_WAIT;
-	writer = room_writer_of(rooms, count);
-	if (conn->head_due)
-		encode_head(&writer, &(struct frame_head){.id = conn->request.id,
-							  .opcode = conn->request.opcode,
-							  .flags = FRAME_START | FRAME_END,
-							  .body_bytes = conn->response_left});
-	handler_produce(handler, reader, &writer, body);
-	tp_commit(world->tp, conn->handle, bytes);
-	conn->head_due = false;
-	conn->queued_bytes += bytes;
-	conn->response_left -= (uint32_t)body;
-	world->counters->response_bytes += body;
-	if (conn->response_left == 0)
-		complete_response(world, conn);
-	return STEP_ON;
-}
-
-static enum step step_reject(struct conn_world *world, struct conn *conn)
-{
-	const char *text = frame_status_text(conn->fault);
-	size_t text_bytes = strlen(text);
-	struct room_writer writer;
-	struct room rooms[2];
-	unsigned count = reserve_or_write(world, conn, FRAME_HEAD_BYTES + text_bytes, rooms);
-
-	if (count == 0)
-		return STEP_WAIT;
-	writer = room_writer_of(rooms, count);
-	encode_head(&writer, &(struct frame_head){.flags = FRAME_START | FRAME_END | FRAME_ERROR,
-						  .body_bytes = (uint32_t)text_bytes});
-	room_writer_put(&writer, (const uint8_t *)text, text_bytes);
-	tp_commit(world->tp, conn->handle, FRAME_HEAD_BYTES + text_bytes);
-	conn->queued_bytes += FRAME_HEAD_BYTES + text_bytes;
-	conn->linger_until_ns = world->now_ns + LIMIT_LINGER_NS;
-	world->counters->errors++;
-	return end(world, conn);
-}
-
-/* Drops what still comes in, within a bound, so that the error frame is not lost to a reset. */
-static enum step step_ended(struct conn_world *world, struct conn *conn, struct span_reader *reader)
-{
-	conn->dropped_bytes += reader->left;
-	span_reader_skip(reader, reader->left);
-	if (conn->dropped_bytes > LIMIT_LINGER_BYTES)
-		conn_abort(world, conn);
+	if (exchange->finished)
+		return complete(conn);
+	if (exchange->broken)
+		return reset(conn);
+	if (conn->codec.fault.status)
+		return fail(conn);
+	if (conn->starved && is_cut(conn))
+		return cut_short(conn);
+	keep_head(conn);
 	return STEP_WAIT;
+}
+
+static enum step begin_exchange(struct conn *conn, const struct request *request)
+{
+	struct conn_world *world = conn->world;
+	struct exchange *exchange = &conn->exchange;
+
+	world->counters->requests++;
+	if (request->body_bytes != BODY_UNKNOWN)
+		world->counters->request_bytes += request->body_bytes;
+	conn->codec.within = true;
+	conn->begun = conn->served = true;
+	conn->partial = false;
+	if (world->draining && conn->reader->left == 0)
+		conn->codec.close = true;
+	*exchange = (struct exchange){0};
+	exchange->handler = refusal_or_handler(world, request, exchange);
+	set_state(conn, CONN_EXCHANGE);
+	exchange->handler->ops->begin(exchange->handler, exchange, request);
+	if (world->codec->release)
+		world->codec->release(world);
+	return settle(conn);
+}
+
+static enum step step_head(struct conn *conn, unsigned *share)
+{
+	struct conn_world *world = conn->world;
+	struct request request;
+
+	if (*share == 0 && conn->reader->left > 0)
+		return STEP_YIELD;
+	switch (world->codec->decode(world, &conn->codec, conn->reader, &request)) {
+	case CODEC_OK:
+		(*share)--;
+		return begin_exchange(conn, &request);
+	case CODEC_MORE:
+		return await_head(conn);
+	case CODEC_BAD:
+		break;
+	}
+	return fail(conn);
+}
+
+static enum step step_exchange(struct conn *conn)
+{
+	struct exchange *exchange = &conn->exchange;
+
+	exchange->handler->ops->advance(exchange->handler, exchange);
+	return settle(conn);
+}
+
+static enum step step_drop(struct conn *conn)
+{
+	if (body_drop(conn)) {
+		set_state(conn, CONN_HEAD);
+		return conn->codec.close ? end(conn) : STEP_ON;
+	}
+	if (conn->codec.fault.status)
+		return fail(conn);
+	return is_cut(conn) ? cut_short(conn) : STEP_WAIT;
+}
+
+static enum step step_reject(struct conn *conn)
+{
+	struct conn_world *world = conn->world;
+	size_t bytes = world->codec->reject(world, &conn->codec, world->head);
+	struct room_writer writer;
+
+	if (!output_reserve(conn, bytes, &writer))
+		return STEP_WAIT;
+	room_writer_put(&writer, world->head, bytes);
+	output_commit(conn, bytes);
+	world->counters->errors++;
+	conn->lingers = true;
+	return end(conn);
+}
+
+/* Drops what still comes in, within a bound, so that the error is not lost to a reset. */
+static enum step step_ended(struct conn *conn)
+{
+	conn->dropped_bytes += conn->reader->left;
+	span_reader_skip(conn->reader, conn->reader->left);
+	return conn->dropped_bytes > LIMIT_LINGER_BYTES ? reset(conn) : STEP_WAIT;
 }
 
 /* --- runs of requests --- */
@@ -251,132 +278,196 @@ static enum step step_ended(struct conn_world *world, struct conn *conn, struct 
  * there is no room either: two refused reserves in place of one. The transport remembers the later,
  * smaller one, so WRITABLE comes when it would have come anyhow.
  */
-struct run {
-	unsigned requests;
-	size_t request_bytes;  /* of whole frames */
-	size_t response_bytes; /* likewise */
-};
-
-/* A run asks for no more room at once than a single response may. */
-enum { RUN_BYTES_MAX = FRAME_HEAD_BYTES + LIMIT_CHUNK_BYTES };
-
-/* The run at the beginning of `piece`; its last response is the first that makes a write due. */
-static struct run find_run(const struct conn_world *world, const struct conn *conn,
-			   struct span piece, unsigned requests_max)
+static void account_run(struct conn *conn, const struct run *run)
 {
-	size_t response_bytes = FRAME_HEAD_BYTES + world->config.handler.response_bytes;
-	size_t due_bytes = world->config.delivery.threshold_bytes - conn->queued_bytes;
-	struct run run = {0};
+	struct server_counters *counters = conn->world->counters;
 
-	ASSERT(conn->queued_bytes < world->config.delivery.threshold_bytes);
-	while (run.requests < requests_max && run.response_bytes < due_bytes &&
-	       run.response_bytes + response_bytes <= RUN_BYTES_MAX) {
-		size_t frame_bytes =
-			frame_whole(piece.base + run.request_bytes, piece.bytes - run.request_bytes,
-				    world->config.frame_max);
-
-		if (frame_bytes == 0)
-			break;
-		run.requests++;
-		run.request_bytes += frame_bytes;
-		run.response_bytes += response_bytes;
-	}
-	return run;
-}
-
-/* Writes the run's responses at `to`: all bodies in one sweep, then the heads into it. */
-static void write_run(const struct conn_world *world, const struct run *run, const uint8_t *request,
-		      uint8_t *to)
-{
-	uint32_t body_bytes = world->config.handler.response_bytes;
-
-	memset(to, FRAME_FILL_BYTE, run->response_bytes);
-	for (unsigned i = 0; i < run->requests; i++) {
-		frame_encode_answer(to, request, body_bytes);
-		to += FRAME_HEAD_BYTES + body_bytes;
-		request += FRAME_LENGTH_BYTES + bytes_get_le32(request + FRAME_OFFSET_LENGTH);
-	}
-}
-
-static void account_run(struct conn_world *world, const struct run *run)
-{
-	size_t heads_bytes = (size_t)run->requests * FRAME_HEAD_BYTES;
-
-	world->counters->requests += run->requests;
-	world->counters->request_bytes += run->request_bytes - heads_bytes;
-	world->counters->responses += run->requests;
-	world->counters->response_bytes += run->response_bytes - heads_bytes;
+	counters->requests += run->requests;
+	counters->request_bytes += run->request_body_bytes;
+	counters->responses += run->requests;
+	counters->response_bytes += run->response_body_bytes;
+	conn->begun = conn->served = true;
 }
 
 /*
  * Answers runs as long as there are any. False if the transport lacked room in one piece: then
  * steps go on as far as there is room, and no other run is tried in this visit.
  */
-static bool serve_runs(struct conn_world *world, struct conn *conn, struct span_reader *reader,
-		       unsigned *share)
+static bool serve_runs(struct conn *conn, unsigned *share)
 {
-	for (;;) {
-		struct span piece = span_reader_piece(reader);
-		struct run run = find_run(world, conn, piece, *share);
-		struct room rooms[2];
+	struct conn_world *world = conn->world;
 
+	while (*share > 0 && conn->reader->left > 0) {
+		struct span piece = span_reader_piece(conn->reader);
+		struct run run = world->codec->find_run(
+			world, piece, *share, world->delivery.threshold_bytes - conn->queued_bytes);
+
+		ASSERT(conn->queued_bytes < world->delivery.threshold_bytes);
 		if (run.requests == 0)
 			return true;
-		if (tp_reserve(world->tp, conn->handle, run.response_bytes, rooms) != 1)
+		if (tp_reserve(world->tp, conn->handle, run.response_bytes, world->rooms) != 1)
 			return false;
-		write_run(world, &run, piece.base, rooms[0].base);
-		tp_commit(world->tp, conn->handle, run.response_bytes);
-		span_reader_skip(reader, run.request_bytes);
+		world->codec->write_run(world, &run, piece.base, world->rooms[0].base);
+		output_commit(conn, run.response_bytes);
+		span_reader_skip(conn->reader, run.request_bytes);
 		*share -= run.requests;
-		account_run(world, &run);
-		conn->queued_bytes += run.response_bytes;
-		write_if_due(world, conn);
+		account_run(conn, &run);
+		output_complete(conn);
 	}
+	return true;
 }
 
-static enum step take_step(struct conn_world *world, struct conn *conn, struct span_reader *reader,
-			   unsigned *share)
+/* --- visits --- */
+
+static enum step take_step(struct conn *conn, unsigned *share)
 {
 	switch (conn->state) {
 	case CONN_HEAD:
-		return step_head(world, conn, reader, share);
-	case CONN_BODY:
-		return step_body(world, conn, reader);
-	case CONN_RESPOND:
-		return step_respond(world, conn, reader);
+		return step_head(conn, share);
+	case CONN_EXCHANGE:
+		return step_exchange(conn);
+	case CONN_DROP:
+		return step_drop(conn);
 	case CONN_REJECT:
-		return step_reject(world, conn);
+		return step_reject(conn);
 	case CONN_ENDED:
 	case CONN_STATE_COUNT:
 		break;
 	}
-	return step_ended(world, conn, reader);
+	return step_ended(conn);
 }
 
-enum conn_visit conn_serve(struct conn_world *world, struct conn *conn)
+static enum deadline_kind wait_kind(const struct conn *conn)
 {
-	struct span spans[LIMIT_SPANS];
-	unsigned count = conn->aborted ? 0 : tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
-	struct span_reader reader = span_reader_of(spans, count);
-	unsigned share = world->config.turn_requests;
-	bool runs = handler_answers_alike(&world->config.handler);
-	size_t lent = reader.left;
+	switch (conn->state) {
+	case CONN_HEAD:
+		return conn->partial || !conn->served ? DEADLINE_HEAD : DEADLINE_IDLE;
+	case CONN_EXCHANGE:
+		if (conn->stalled)
+			return DEADLINE_SEND;
+		return conn->starved ? DEADLINE_BODY : DEADLINE_NONE;
+	case CONN_DROP:
+		return DEADLINE_BODY;
+	case CONN_REJECT:
+		return DEADLINE_SEND;
+	case CONN_ENDED:
+	case CONN_STATE_COUNT:
+		break;
+	}
+	return conn->lingers ? DEADLINE_LINGER : DEADLINE_END;
+}
+
+/* A visit is over: what is awaited from now on. */
+static void note_wait(struct conn *conn, size_t unread_bytes)
+{
+	enum deadline_kind kind = wait_kind(conn);
+	uint64_t bytes = 0;
+
+	if (kind == DEADLINE_BODY)
+		bytes = conn->consumed_bytes + unread_bytes;
+	else if (kind == DEADLINE_SEND)
+		bytes = conn->committed_bytes;
+	if (conn->begun && kind != DEADLINE_IDLE)
+		conn->deadline.kind = DEADLINE_NONE; /* another request's */
+	conn->begun = false;
+	if (deadline_note(&conn->deadline, kind, conn->world->now_ns, bytes))
+		arm(conn);
+}
+
+/* Takes steps as long as one leads on. */
+static enum step take_steps(struct conn *conn)
+{
+	unsigned share = conn->world->turn_requests;
+	bool runs = conn->world->runs;
 	enum step step;
 
 	do {
-		if (runs && conn->state == CONN_HEAD)
-			runs = serve_runs(world, conn, &reader, &share);
-		step = take_step(world, conn, &reader, &share);
+		if (runs && conn->state == CONN_HEAD && !conn->partial)
+			runs = serve_runs(conn, &share);
+		step = take_step(conn, &share);
 	} while (step == STEP_ON);
+	return step;
+}
+
+void conn_visit(struct conn *conn)
+{
+	struct conn_world *world = conn->world;
+	struct span spans[LIMIT_SPANS];
+	unsigned count = conn->aborted ? 0 : tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
+	struct span_reader reader = span_reader_of(spans, count);
+	size_t lent = reader.left;
+	enum step step;
+
+	list_remove(&conn->ready);
+	conn->crowded = count == LIMIT_SPANS;
+	conn->starved = conn->stalled = false;
+	conn->reader = &reader;
+	step = take_steps(conn);
+	conn->reader = NULL;
 	if (conn->aborted)
-		return CONN_WAITS;
-	if (lent > reader.left)
+		return;
+	if (lent > reader.left) {
 		tp_consume(world->tp, conn->handle, lent - reader.left);
-	write_queued(world, conn);
-	if (step == STEP_YIELD) {
-		world->counters->yields++;
-		return CONN_YIELDS;
+		conn->consumed_bytes += lent - reader.left;
 	}
+	output_write(conn);
+	note_wait(conn, reader.left);
+	world->counters->yields += step == STEP_YIELD;
 	/* a full array may hide more input, which brings no event of its own */
-	return count == LIMIT_SPANS && lent > reader.left ? CONN_YIELDS : CONN_WAITS;
+	if (step == STEP_YIELD || (conn->crowded && lent > reader.left))
+		list_push(&world->ready, &conn->ready);
+}
+
+/* --- deadlines --- */
+
+/* The peer has had its time for a request. */
+static void refuse_late(struct conn *conn, const char *text)
+{
+	conn->codec.fault = (struct codec_fault){408, text};
+	fail(conn);
+	conn_visit(conn);
+}
+
+static void act_overdue(struct conn *conn)
+{
+	struct server_counters *counters = conn->world->counters;
+
+	switch (conn->deadline.kind) {
+	case DEADLINE_NONE:
+		return;
+	case DEADLINE_HEAD:
+		counters->timeouts_head++;
+		if (conn->partial) {
+			refuse_late(conn, "request head took too long");
+			return;
+		}
+		break;
+	case DEADLINE_BODY:
+		counters->timeouts_body++;
+		refuse_late(conn, "request body took too long");
+		return;
+	case DEADLINE_IDLE:
+		counters->timeouts_idle++;
+		break;
+	case DEADLINE_SEND:
+	case DEADLINE_END:
+		counters->timeouts_send++;
+		reset(conn);
+		return;
+	case DEADLINE_LINGER:
+		reset(conn);
+		return;
+	}
+	end(conn);
+	conn_visit(conn);
+}
+
+void conn_overdue(struct conn *conn)
+{
+	if (conn->aborted)
+		return;
+	if (deadline_at(&conn->deadline, &conn->world->timeouts) <= conn->world->now_ns)
+		act_overdue(conn);
+	else
+		arm(conn);
 }

@@ -1,78 +1,103 @@
 /*
- * handler: what a request is answered with.
+ * handler: what a request is answered with, behind one interface.
  *
- *	respond  a fixed number of bytes, each 0x5A; the request's body is read and dropped
- *	echo     the request's own body
+ *	respond[:BYTES]     a fixed number of bytes, each 0x5A; the request's body is dropped
+ *	echo                the request's own body
+ *	spin:US             as respond, after that many microseconds of the CPU's time
+ *	static:DIR          the files below DIR (HTTP)
+ *	proxy:ADDR[,ADDR]   what the upstreams answer (HTTP)
+ *	cache:ADDR[,ADDR]   the same, kept within a bound (HTTP)
  *
- * A handler decides and produces bytes; it never touches a connection. Bodies move in chunks, so
- * that neither a large request nor a large response needs memory of its size.
+ * A handler belongs to one worker's server and lives as long; each keeps what it needs in a struct
+ * of its own that embeds struct handler first. Whoever adds one adds its ops to the table in
+ * handler.c.
  *
- * Plane: parse is setup; the rest is turn.
+ * Planes: create and destroy are setup, the rest is turn.
  */
 #ifndef WEIR_PIPELINE_HANDLER_H
 #define WEIR_PIPELINE_HANDLER_H
 
-#include "dataplane/core/span.h"
-#include "dataplane/proto/frame.h"
+#include "dataplane/pipeline/exchange.h"
+#include "dataplane/transport/transport.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-enum handler_kind {
-	HANDLER_RESPOND,
-	HANDLER_ECHO,
+struct handler;
+struct conn_world;
+
+/* What create is told, beside the text behind the name's ':'. */
+struct handler_config {
+	uint32_t response_bytes;  /* respond and spin, where their text gives no other */
+	struct conn_world *world; /* the server's, lent until destroy: transport, clock, upkeep */
+};
+
+/* X(name, meaning): what handlers count, summed over a worker's; part of the server's counters. */
+#define HANDLER_COUNTERS(X)                                                  \
+	X(files_cached, "static: answers from memory")                       \
+	X(files_streamed, "static: answers read from their file")            \
+	X(files_refused, "static: requests that no descriptor was left for") \
+	X(upstream_connections, "proxy: connections made")                   \
+	X(upstream_requests, "proxy: requests passed on")                    \
+	X(upstream_failures, "proxy: requests that an upstream failed")      \
+	X(upstream_retries, "proxy: of them, passed on to another")          \
+	X(cache_hits, "cache: answers from memory")                          \
+	X(cache_misses, "cache: answers fetched")                            \
+	X(cache_joined, "cache: requests that waited for another's fetch")   \
+	X(cache_evicted, "cache: answers dropped for room")
+
+struct handler_ops {
+	const char *name;
+	const char *argument; /* in messages: "DIR"; NULL if none may follow */
+	bool argument_needed;
+	bool http_only;
+	/* Judges the text behind ':' (NULL if none). 0, or negative errno with `error` filled. */
+	int (*check)(const char *argument, struct tp_error *error);
+	/* Makes one. 0, or negative errno with `error` filled. */
+	int (*create)(const char *argument, const struct handler_config *config,
+		      struct handler **handler_out, struct tp_error *error);
+	void (*destroy)(struct handler *handler);
+	/* A request is there. It may do all that advance may. */
+	void (*begin)(struct handler *handler, struct exchange *exchange,
+		      const struct request *request);
+	/* Goes on, as far as it can. */
+	void (*advance)(struct handler *handler, struct exchange *exchange);
+	/*
+	 * The exchange is over, finished or cut short by its connection; whatever the handler keeps
+	 * for it is released. NULL if it keeps nothing.
+	 */
+	void (*end)(struct handler *handler, struct exchange *exchange);
+	/*
+	 * Called once a turn, for deadlines; returns when it is to be called at the latest, ns, or
+	 * TIMER_NEVER. NULL if it has none.
+	 */
+	uint64_t (*upkeep)(struct handler *handler, uint64_t now_ns);
 };
 
 struct handler {
-	enum handler_kind kind;
-	uint32_t response_bytes; /* respond: body bytes of each response */
+	const struct handler_ops *ops;
+	/*
+	 * Whether all responses are alike: 200, this many bytes of FRAME_FILL_BYTE, the request's
+	 * body dropped. Then a codec may answer runs of requests by itself.
+	 */
+	bool answers_alike;
+	uint32_t response_bytes;
 };
 
-/* Reads a handler's name. 0, or -EINVAL with `kind_out` untouched. */
-int handler_parse(const char *name, enum handler_kind *kind_out);
+/* Every handler's ops, ended by NULL. */
+extern const struct handler_ops *const handler_table[];
 
-/* What handler_parse accepts, for messages. */
+/*
+ * Judges a handler as somebody wrote it, e.g. "static:/srv/www". 0; -ENOENT for an unknown name,
+ * -EINVAL for an argument that is wrong, with `error` naming what is accepted.
+ */
+int handler_check(const char *spec, struct tp_error *error);
+
+/* Makes it. 0, or negative errno with `error` filled. */
+int handler_create(const char *spec, const struct handler_config *config,
+		   struct handler **handler_out, struct tp_error *error);
+
+/* What handler_check accepts, for messages. */
 extern const char handler_usage[];
-
-/*
- * Whether the request's body becomes the response's; else it is dropped before the response begins.
- */
-static inline bool handler_uses_body(const struct handler *handler)
-{
-	return handler->kind == HANDLER_ECHO;
-}
-
-/* Whether all responses have the same body, whatever was asked. */
-static inline bool handler_answers_alike(const struct handler *handler)
-{
-	return handler->kind == HANDLER_RESPOND;
-}
-
-/* Body bytes of the response to a request of `request_bytes`. */
-static inline uint32_t handler_response_bytes(const struct handler *handler, uint32_t request_bytes)
-{
-	return handler->kind == HANDLER_ECHO ? request_bytes : handler->response_bytes;
-}
-
-/*
- * Produces the next `bytes` of the response into `writer`, taking as many of the request from
- * `reader` if it uses them.
- */
-static inline void handler_produce(const struct handler *handler, struct span_reader *reader,
-				   struct room_writer *writer, size_t bytes)
-{
-	if (handler->kind == HANDLER_RESPOND) {
-		room_writer_fill(writer, FRAME_FILL_BYTE, bytes);
-		return;
-	}
-	while (bytes > 0) {
-		struct span piece = span_reader_piece(reader);
-		size_t step = piece.bytes < bytes ? piece.bytes : bytes;
-
-		room_writer_put(writer, piece.base, step);
-		span_reader_skip(reader, step);
-		bytes -= step;
-	}
-}
 
 #endif

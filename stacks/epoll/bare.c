@@ -2,13 +2,12 @@
  * The bare echo over epoll. One receive and one send buffer serve all connections, so both stay in
  * the nearest cache; a connection keeps no more than how far into a request it is, and the
  * beginning of that request if it came in pieces. The send buffer holds answers from the start, and
- * only their ids are written. What the kernel does not take of them stays in a block of memory that
- * the connection has until then, and meanwhile nothing is received from it.
+ * only what they repeat is written. What the kernel does not take of them stays in a block of
+ * memory that the connection has until then, and meanwhile nothing is received from it.
  */
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/core/slab.h"
-#include "dataplane/proto/frame.h"
 #include "stacks/epoll/epoll.h"
 #include "stacks/socket/socket.h"
 
@@ -23,14 +22,13 @@
 
 enum {
 	BUFFER_BYTES = 64 * 1024, /* of each direction */
-	ID_END = FRAME_OFFSET_ID + sizeof(uint64_t),
 	EVENTS = EPOLLIN | EPOLLRDHUP,
 };
 
 struct bare_conn {
 	int fd;		      /* -1 once closed */
 	uint32_t begun_bytes; /* of a request that is not whole yet */
-	uint8_t begun[ID_END];
+	uint8_t begun[BARE_REPEATED_END];
 	uint32_t rest_bytes; /* of answers that the kernel has not taken */
 	uint8_t *rest;	     /* where those are: the end of a block; NULL if there are none */
 };
@@ -42,6 +40,7 @@ struct bare {
 	uint64_t resume_ns; /* accepting rests until then for want of descriptors; 0: it does not */
 	uint32_t request_bytes;
 	uint32_t response_bytes;
+	struct bare_repeat repeat;
 	uint32_t receive_bytes; /* the answers to so many received bytes fit the send buffer */
 	struct slab conns;
 	struct slab rests; /* a block for each connection; memory is touched by those in use */
@@ -131,15 +130,14 @@ static void accept_all(struct bare *bare, uint64_t now_ns)
 
 static void answer(struct bare *bare, uint32_t index, const uint8_t *request)
 {
-	memcpy(bare->answers + (size_t)index * bare->response_bytes + FRAME_OFFSET_ID,
-	       request + FRAME_OFFSET_ID, sizeof(uint64_t));
+	bare_repeat(&bare->repeat, bare->answers + (size_t)index * bare->response_bytes, request);
 }
 
 /* Keeps the beginning of a request, as far as an answer needs it. */
 static void keep(struct bare_conn *conn, const uint8_t *bytes, uint32_t count)
 {
-	if (conn->begun_bytes < ID_END) {
-		uint32_t room = ID_END - conn->begun_bytes;
+	if (conn->begun_bytes < BARE_REPEATED_END) {
+		uint32_t room = BARE_REPEATED_END - conn->begun_bytes;
 
 		memcpy(conn->begun + conn->begun_bytes, bytes, count < room ? count : room);
 	}
@@ -318,32 +316,11 @@ static void bare_turn(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn_
 
 /* --- setup and report --- */
 
-/* The send buffer full of answers, whole but for their ids. */
-static void write_answers(struct bare *bare)
+/* The send buffer full of answers, whole but for what they repeat. */
+static void write_answers(struct bare *bare, const uint8_t *answer)
 {
-	const struct frame_head head = {
-		.opcode = FRAME_OPCODE_STRESS,
-		.flags = FRAME_START | FRAME_END,
-		.body_bytes = bare->response_bytes - FRAME_HEAD_BYTES,
-	};
-
-	memset(bare->answers, FRAME_FILL_BYTE, sizeof(bare->answers));
 	for (uint32_t at = 0; at + bare->response_bytes <= BUFFER_BYTES; at += bare->response_bytes)
-		frame_encode(bare->answers + at, &head);
-}
-
-static int check_sizes(const struct bare_config *config, struct tp_error *error)
-{
-	uint32_t least = config->request_bytes < config->response_bytes ? config->request_bytes
-									: config->response_bytes;
-	uint32_t most = config->request_bytes + config->response_bytes - least;
-
-	if (least >= FRAME_HEAD_BYTES && most <= LIMIT_CHUNK_BYTES)
-		return 0;
-	return tp_fail(error, -EINVAL,
-		       "epoll: frames of %u and %u bytes asked for; the bare echo has %d to %d",
-		       config->request_bytes, config->response_bytes, FRAME_HEAD_BYTES,
-		       LIMIT_CHUNK_BYTES);
+		memcpy(bare->answers + at, answer, bare->response_bytes);
 }
 
 static void fill(struct bare *bare, const struct bare_config *config)
@@ -353,6 +330,7 @@ static void fill(struct bare *bare, const struct bare_config *config)
 	bare->epoll_fd = bare->listen_fd = -1;
 	bare->request_bytes = config->request_bytes;
 	bare->response_bytes = config->response_bytes;
+	bare->repeat = config->repeat;
 	/* whatever part of a request came before, so many bytes complete no more than fit */
 	bare->receive_bytes =
 		fitting < BUFFER_BYTES / config->request_bytes
@@ -360,7 +338,7 @@ static void fill(struct bare *bare, const struct bare_config *config)
 			: BUFFER_BYTES / config->request_bytes * config->request_bytes;
 	bare->settings = socket_settings_of(&epoll_ops, config->transport);
 	bare->listen = *config->listen;
-	write_answers(bare);
+	write_answers(bare, config->response);
 }
 
 static int begin(struct bare *bare, uint32_t conn_max, struct tp_error *error)
@@ -417,7 +395,7 @@ static int bare_open(const struct bare_config *config, struct bare **bare_out,
 	struct bare *bare;
 
 	if (code == 0)
-		code = check_sizes(config, error);
+		code = bare_check_sizes(config, "epoll", error);
 	if (code < 0)
 		return code;
 	bare = calloc(1, sizeof(*bare));

@@ -19,9 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What is kept of a request in pieces: its beginning, to the end of its id. */
-enum { ID_BYTES = sizeof(uint64_t), KEPT_BYTES = FRAME_OFFSET_ID + ID_BYTES };
-
 enum kind { ACCEPT = 1, RECV, SEND, CLOSE, CANCEL };
 
 struct bare_conn {
@@ -35,9 +32,9 @@ struct bare_conn {
 	bool receiving;
 	bool sending; /* a send is with the kernel */
 	bool ending;
-	uint8_t cancelled;	  /* kinds of requests that were looked through for its end */
-	uint8_t kept[KEPT_BYTES]; /* the beginning of that request */
-	struct list dirty;	  /* it has answers to send, or wants to receive, or to be closed */
+	uint8_t cancelled; /* kinds of requests that were looked through for its end */
+	uint8_t kept[BARE_REPEATED_END]; /* the beginning of that request */
+	struct list dirty; /* it has answers to send, or wants to receive, or to be closed */
 };
 
 struct bare {
@@ -51,6 +48,7 @@ struct bare {
 	uint64_t resume_ns;
 	uint32_t request_bytes;
 	uint32_t response_bytes;
+	struct bare_repeat repeat;
 	uint32_t half_bytes; /* room for answers, of which a connection has two */
 	bool moved;
 	struct list dirty;
@@ -194,8 +192,8 @@ static void serve_dirty(struct bare *bare)
 
 /* --- what completed --- */
 
-/* One answer, with the id at `id`. What finds no room comes from a peer that does not read. */
-static void answer(struct bare *bare, struct bare_conn *conn, const uint8_t *id)
+/* Answers the request at `request`. What finds no room comes from a peer that does not read. */
+static void answer(struct bare *bare, struct bare_conn *conn, const uint8_t *request)
 {
 	uint8_t *to = half_of(bare, conn, conn->gathering) + conn->answer_bytes;
 
@@ -204,7 +202,7 @@ static void answer(struct bare *bare, struct bare_conn *conn, const uint8_t *id)
 		return;
 	}
 	memcpy(to, bare->answer, bare->response_bytes);
-	memcpy(to + FRAME_OFFSET_ID, id, ID_BYTES);
+	bare_repeat(&bare->repeat, to, request);
 	conn->answer_bytes += bare->response_bytes;
 	bare->counts.requests++;
 }
@@ -216,15 +214,15 @@ static uint32_t gather(struct bare *bare, struct bare_conn *conn, const uint8_t 
 	uint32_t left = bare->request_bytes - conn->got;
 	uint32_t take = bytes < left ? bytes : left;
 
-	if (conn->got < KEPT_BYTES) {
-		uint32_t lacking = KEPT_BYTES - conn->got;
+	if (conn->got < BARE_REPEATED_END) {
+		uint32_t lacking = BARE_REPEATED_END - conn->got;
 
 		memcpy(conn->kept + conn->got, from, take < lacking ? take : lacking);
 	}
 	conn->got += take;
 	if (conn->got == bare->request_bytes) {
 		conn->got = 0;
-		answer(bare, conn, conn->kept + FRAME_OFFSET_ID);
+		answer(bare, conn, conn->kept);
 	}
 	return take;
 }
@@ -242,7 +240,7 @@ static void take_bytes(struct bare *bare, struct bare_conn *conn, const uint8_t 
 		bytes -= took;
 	}
 	for (; bytes >= request_bytes; bytes -= request_bytes, from += request_bytes)
-		answer(bare, conn, from + FRAME_OFFSET_ID);
+		answer(bare, conn, from);
 	if (bytes > 0)
 		gather(bare, conn, from, bytes);
 	make_dirty(bare, conn);
@@ -396,35 +394,12 @@ static void bare_turn(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn_
 
 static int check_config(const struct bare_config *config, struct tp_error *error)
 {
-	uint32_t smaller = config->request_bytes < config->response_bytes ? config->request_bytes
-									  : config->response_bytes;
-	uint32_t larger = config->request_bytes ^ config->response_bytes ^ smaller;
 	int code = socket_device_check("uring", config->transport->device, error);
 
 	if (code == 0)
 		code = ur_pool_check(tp_option_of(&uring_ops, config->transport, UR_BUFFERS),
 				     error);
-	if (code < 0)
-		return code;
-	if (smaller < FRAME_HEAD_BYTES || larger > LIMIT_CHUNK_BYTES)
-		return tp_fail(error, -EINVAL,
-			       "uring: requests of %u and responses of %u bytes; a bare echo has "
-			       "frames of %d to %d",
-			       config->request_bytes, config->response_bytes, FRAME_HEAD_BYTES,
-			       LIMIT_CHUNK_BYTES);
-	return 0;
-}
-
-static void make_answer(struct bare *bare)
-{
-	struct frame_head head = {
-		.opcode = FRAME_OPCODE_STRESS,
-		.flags = FRAME_START | FRAME_END,
-		.body_bytes = bare->response_bytes - FRAME_HEAD_BYTES,
-	};
-
-	frame_encode(bare->answer, &head);
-	memset(bare->answer + FRAME_HEAD_BYTES, FRAME_FILL_BYTE, head.body_bytes);
+	return code < 0 ? code : bare_check_sizes(config, "uring", error);
 }
 
 static int require_multishot(struct bare *bare, struct tp_error *error)
@@ -499,9 +474,10 @@ static int bare_open(const struct bare_config *config, struct bare **bare_out,
 	bare->listener = -1;
 	bare->request_bytes = config->request_bytes;
 	bare->response_bytes = config->response_bytes;
+	bare->repeat = config->repeat;
 	bare->half_bytes = LIMIT_DEPTH_MAX * config->response_bytes;
 	list_init(&bare->dirty);
-	make_answer(bare);
+	memcpy(bare->answer, config->response, config->response_bytes);
 	code = ur_queue_open(&bare->queue, &uring_ops, config->transport, error);
 	if (code == 0)
 		code = require_multishot(bare, error);

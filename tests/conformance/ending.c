@@ -215,12 +215,14 @@ void many_aborts_reach_all_peers(void)
 
 void calls_after_the_end_are_not_counted(void)
 {
-	struct tp_counters counters;
+	struct tp_counters client_before, server_before, counters;
 	struct seen *client, *server;
 	struct room rooms[2];
 
 	if (!world_open_joined(&world, &limits, &client, &server))
 		return;
+	client_before = world_counters(world.pair.client);
+	server_before = world_counters(world.pair.server);
 	CU_ASSERT_TRUE(tp_reserve(client->tp, client->conn, 10, rooms) > 0);
 	CU_ASSERT_TRUE(tp_reserve(server->tp, server->conn, 10, rooms) > 0);
 	finish(client);
@@ -233,9 +235,12 @@ void calls_after_the_end_are_not_counted(void)
 	CU_ASSERT_EQUAL(tp_reserve(server->tp, server->conn, 10, rooms), 0);
 	world_idle(&world);
 	counters = world_counters(world.pair.client);
-	CU_ASSERT_TRUE(counters.writes == 0 && counters.reserves_refused == 0);
+	/* the end itself may be a write, unless the other side's abort was faster */
+	CU_ASSERT_TRUE(counters.writes - client_before.writes <= rig_seals);
+	CU_ASSERT_EQUAL(counters.reserves_refused, 0);
 	counters = world_counters(world.pair.server);
-	CU_ASSERT_TRUE(counters.writes == 0 && counters.reserves_refused == 0);
+	CU_ASSERT_EQUAL(counters.writes, server_before.writes);
+	CU_ASSERT_EQUAL(counters.reserves_refused, 0);
 	world_close(&world);
 }
 

@@ -30,6 +30,12 @@ extern const char rig_name[];
 extern const bool rig_resets;
 
 /*
+ * Whether what is committed is sealed on its way. Then the wire carries more bytes than were
+ * committed, and a connection's beginning and its end are writes too.
+ */
+extern const bool rig_seals;
+
+/*
  * Opens a pair, each side with its limits. 0; 1 if the host lacks something, with the reason in
  * `error`; negative errno if it failed.
  */

@@ -14,6 +14,7 @@ const char rig_name[] = "dpdk@ring";
 const char rig_name[] = "dpdk@memif";
 #endif
 const bool rig_resets = true;
+const bool rig_seals = false;
 
 enum {
 	SERVER_IP = 10 << 24 | 77 << 16 | 1,

@@ -3,6 +3,7 @@
 
 const char rig_name[] = "memory";
 const bool rig_resets = true;
+const bool rig_seals = false;
 
 int rig_open(const struct tp_limits *server, const struct tp_limits *client,
 	     struct rig_pair *pair_out, struct tp_error *error)

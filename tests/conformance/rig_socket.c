@@ -19,6 +19,7 @@
 
 const char rig_name[] = RIG_NAME;
 const bool rig_resets = RIG_FAMILY != TP_UNIX;
+const bool rig_seals = false;
 
 /* --- free addresses --- */
 

@@ -167,10 +167,10 @@ void counters_balance(void)
 	CU_ASSERT_EQUAL(received.accepted, 1);
 	CU_ASSERT_EQUAL(sent.closed, 1);
 	CU_ASSERT_EQUAL(received.closed, 1);
-	CU_ASSERT_EQUAL(sent.written_bytes, sizeof(bytes));
-	CU_ASSERT_EQUAL(received.received_bytes, sizeof(bytes));
-	CU_ASSERT_EQUAL(sent.received_bytes, 0);
-	CU_ASSERT_EQUAL(received.written_bytes, 0);
+	CU_ASSERT_EQUAL(sent.written_bytes, received.received_bytes);
+	CU_ASSERT_EQUAL(received.written_bytes, sent.received_bytes);
+	CU_ASSERT_TRUE(rig_seals || sent.written_bytes == sizeof(bytes));
+	CU_ASSERT_TRUE(rig_seals || received.written_bytes == 0);
 	CU_ASSERT_TRUE(sent.polls >= sent.empty_polls);
 	CU_ASSERT_TRUE(received.polls > 0);
 	CU_ASSERT_TRUE(world.pair.client->ops->counters_known & TP_KNOWS(writes));

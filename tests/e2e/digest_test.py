@@ -6,18 +6,16 @@ usage: digest_test.py WEIR [SUBSTRING...]
 
 import contextlib
 import hashlib
-import json
 import os
 import re
 import signal
 import socket
 import struct
-import subprocess
 import sys
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
-from tests.e2e.processes import WEIR, Process, Server, run, run_tests, test  # noqa: E402: as above
+from tests.e2e.processes import Process, Server, run, run_tests, stacks_over_loopback, test  # noqa: E402: as above
 
 
 def digest_of(address, *args, expect=0):
@@ -28,17 +26,20 @@ def digest_of(address, *args, expect=0):
     return (found.group(1), int(found.group(2)), error) if found else (None, 0, error)
 
 
-def stacks_over_loopback():
-    listed = subprocess.run([WEIR, "stacks", "--json"], capture_output=True, check=True)
-    usable = {stack["name"] for stack in json.loads(listed.stdout)["stacks"] if stack["built"] and not stack["unusable"]}
-    return sorted(usable & {"epoll", "uring"})
-
-
 @test("a digest is that of every byte that is answered, in order")
 def by_hand():
     frames = b"".join(struct.pack("<IQQI", 20 + 64, id_, 1, 3) + b"\x5a" * 64 for id_ in range(20))
     with Server() as server:
         assert digest_of(server.address)[:2] == (hashlib.sha256(frames).hexdigest(), len(frames))
+
+
+@test("a digest of HTTP is that of every status and body, in order")
+def by_hand_http():
+    answers = (b"200\n" + b"\x5a" * 64 + b"64\n") * 20
+    with Server("--protocol", "http1") as server:
+        for depth in (1, 8):
+            got = digest_of(server.address, "--protocol", "http1", "--depth", depth)
+            assert got[:2] == (hashlib.sha256(answers).hexdigest(), len(answers)), got
 
 
 @test("neither stack nor delivery nor depth changes a digest; the work does")

@@ -124,6 +124,13 @@ def load(server, *args, expect=0):
             return json.load(file), error
 
 
+def stacks_over_loopback():
+    """The stacks of sockets that this host has."""
+    listed = subprocess.run([WEIR, "stacks", "--json"], capture_output=True, check=True)
+    usable = {stack["name"] for stack in json.loads(listed.stdout)["stacks"] if stack["built"] and not stack["unusable"]}
+    return sorted(usable & {"epoll", "uring"})
+
+
 def limit_files(count):
     """Allows this process so many descriptors, and no more even if it runs with privilege."""
     drop_from_bounding_set, may_raise_limits = 24, 24

@@ -1,7 +1,7 @@
 #include "apps/run/builds/builds.h"
 
 #include "apps/common/json.h"
-#include "apps/provenance/root.h"
+#include "apps/common/root.h"
 #include "apps/run/builds/build_cache.h"
 #include "apps/run/builds/build_compile.h"
 #include "apps/run/builds/build_entry.h"

@@ -10,7 +10,7 @@
 #define WEIR_RUN_COMPLAINT_H
 
 #include "apps/run/experiment/experiment.h"
-#include "apps/run/experiment/place.h"
+#include "apps/common/place.h"
 
 /* The way to the value being judged: at most variants / NAME / set / KEY. */
 struct way {

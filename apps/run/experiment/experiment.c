@@ -1,9 +1,8 @@
 #include "apps/run/experiment/experiment.h"
 
-#include "apps/common/file.h"
+#include "apps/common/document.h"
 #include "apps/run/experiment/experiment_judge.h"
 #include "apps/run/experiment/link.h"
-#include "apps/run/experiment/malformed.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,9 +12,6 @@
 #include <unistd.h>
 
 static const char file_name[] = "experiment.json";
-
-/* A folder and a path, with a few characters around them. */
-enum { TRIED_BYTES = 2 * PATH_MAX + 8 };
 
 const char *experiment_form_name(enum experiment_form form)
 {
@@ -37,21 +33,10 @@ const struct axis *experiment_axis(const struct experiment *experiment, enum axi
 	return NULL;
 }
 
-/* " (PATH from the root)" for a relative path, which may have been meant from elsewhere, else "" */
-static const char *path_tried(const char *path, char text[TRIED_BYTES])
-{
-	char here[PATH_MAX];
-
-	text[0] = '\0';
-	if (path[0] != '/' && getcwd(here, sizeof(here)))
-		snprintf(text, TRIED_BYTES, " (%s/%s)", here, path);
-	return text;
-}
-
 /* `path` itself, or the file in it if it is a folder. */
 static int find_file(const char *path, char file[PATH_MAX], struct problems *problems)
 {
-	char tried[TRIED_BYTES];
+	char tried[DOCUMENT_TRIED_BYTES];
 	struct stat about;
 	int length;
 
@@ -61,7 +46,7 @@ static int find_file(const char *path, char file[PATH_MAX], struct problems *pro
 		problems_add(problems,
 			     "%s: %s%s; give the folder of an experiment, e.g. "
 			     "experiments/first-look",
-			     path, strerror(code), path_tried(path, tried));
+			     path, strerror(code), document_tried(path, tried));
 		return -EINVAL;
 	}
 	if (S_ISDIR(about.st_mode))
@@ -75,38 +60,44 @@ static int find_file(const char *path, char file[PATH_MAX], struct problems *pro
 	return -EINVAL;
 }
 
-/* Reads the file; what is not a regular one could block and is refused first. */
 static int load_text(struct experiment *experiment, struct problems *problems)
 {
-	char tried[TRIED_BYTES];
-	struct tp_error error;
-	struct stat about;
+	struct document document = {.path = experiment->path};
 
-	if (stat(experiment->path, &about) == 0 && !S_ISREG(about.st_mode)) {
-		problems_add(problems, "%s: not a regular file", experiment->path);
+	if (document_load(&document, problems) < 0)
 		return -EINVAL;
-	}
-	if (file_read(experiment->path, EXPERIMENT_FILE_BYTES_MAX, &experiment->text,
-		      &experiment->text_bytes, &error) == 0)
-		return 0;
-	problems_add(problems, "%s%s", error.text, path_tried(experiment->path, tried));
-	return -EINVAL;
+	experiment->text = document.text;
+	experiment->text_bytes = document.text_bytes;
+	return 0;
+}
+
+/* What would be wrong with the experiment if it had this text. */
+static void judge_document(const struct document *document, struct problems *problems)
+{
+	static const struct experiment_changes none;
+	struct experiment *experiment = calloc(1, sizeof(*experiment));
+
+	if (!experiment)
+		return;
+	snprintf(experiment->path, sizeof(experiment->path), "%s", document->path);
+	experiment->text = document->text;
+	experiment->text_bytes = document->text_bytes;
+	experiment->json = document->json;
+	experiment_judge(experiment, &none, problems);
+	json_decref(experiment->names);
+	free(experiment);
 }
 
 static int parse_text(struct experiment *experiment, struct problems *problems)
 {
-	json_error_t error;
-	size_t flags = JSON_REJECT_DUPLICATES;
+	struct document document = {.path = experiment->path,
+				    .judge = judge_document,
+				    .text = experiment->text,
+				    .text_bytes = experiment->text_bytes};
+	int rc = document_parse(&document, problems);
 
-	experiment->json = json_loadb(experiment->text, experiment->text_bytes, flags, &error);
-	if (!experiment->json) {
-		malformed_say(experiment, &error, problems);
-		return -EINVAL;
-	}
-	if (json_is_object(experiment->json))
-		return 0;
-	problems_add(problems, "%s:1:1: an object {...} is expected", experiment->path);
-	return -EINVAL;
+	experiment->json = document.json;
+	return rc;
 }
 
 /* A stack, or a list of them. */

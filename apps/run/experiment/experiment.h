@@ -10,10 +10,10 @@
 #ifndef WEIR_RUN_EXPERIMENT_H
 #define WEIR_RUN_EXPERIMENT_H
 
+#include "apps/common/problems.h"
 #include "apps/run/experiment/axis.h"
 #include "apps/run/experiment/experiment_changes.h"
 #include "apps/run/experiment/order.h"
-#include "apps/run/experiment/problems.h"
 #include "apps/run/experiment/upstream.h"
 
 #include <limits.h>
@@ -21,7 +21,6 @@
 #define EXPERIMENT_SCHEMA "weir.experiment/1"
 
 enum {
-	EXPERIMENT_FILE_BYTES_MAX = 1024 * 1024,
 	EXPERIMENT_EXCLUDES_MAX = 64,
 	EXPERIMENT_BUILDS_MAX = 16,
 	EXPERIMENT_CLAIMS_MAX = 64,

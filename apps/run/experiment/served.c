@@ -105,7 +105,7 @@ static bool join(const char *folder, const char *name, char path[PATH_MAX])
 	return snprintf(path, PATH_MAX, "%s%s%s", folder, folder[0] ? "/" : "", name) < PATH_MAX;
 }
 
-/* --- what is below the folder ------------------------------------------------------------------ */
+/* --- what is below the folder ------------------------------------------------------------ */
 
 /* Whether every step of a name is a plain one. */
 static bool is_inner(const char *name)
@@ -239,7 +239,7 @@ static void add_folder(struct reading *reading, const char *name)
 		refuse(reading, "the folder '%.200s' has no files to be served", name);
 }
 
-/* --- what the configuration says --------------------------------------------------------------- */
+/* --- what the configuration says --------------------------------------------------------- */
 
 /* What a setting says is said by the setting, so that cells tell what was effective. */
 static void judge_key(struct reading *reading, const char *name)
@@ -341,7 +341,7 @@ void served_judge(const struct judge *judge)
 	judge_config(&reading, experiment->server_config);
 }
 
-/* --- copying ----------------------------------------------------------------------------------- */
+/* --- copying ----------------------------------------------------------------------------- */
 
 /* Whether what was read is still what the plan has. */
 static bool is_planned(const char *data, size_t bytes, const json_t *file)

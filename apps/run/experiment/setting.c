@@ -69,11 +69,15 @@ static int judge_delivery(const char *word)
 	return delivery_parse(word, &ignored);
 }
 
+/* Files come by "server_config" and an upstream by "upstream", so that a result has them. */
 static int judge_handler(const char *word)
 {
-	enum handler_kind ignored;
+	struct tp_error ignored;
 
-	return handler_parse(word, &ignored);
+	if (strncmp(word, "static", 6) == 0 || strncmp(word, "proxy:", 6) == 0 ||
+	    strncmp(word, "cache:", 6) == 0)
+		return -EINVAL;
+	return handler_check(word, &ignored);
 }
 
 /* The target of requests, as it stands in their first line and in a variant's name. */
@@ -120,7 +124,8 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
 			  .judge = stack_wait_judge, .accepted = stack_wait_usage},
 	[SETTING_HANDLER] = {"handler", SETTING_IS_WORD, .fallback.word = "respond", .mark = "",
-			     .judge = judge_handler, .accepted = handler_usage},
+			     .judge = judge_handler,
+			     .accepted = "respond, respond:BYTES, echo, spin:US, proxy or cache"},
 	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",
 			       .mark = "huge-", .words = stack_hugepages_names,
 			       .accepted = "auto, yes or no"},

@@ -3,8 +3,8 @@
  * requests on.
  *
  * It is a second `weir serve` of each sample, which speaks HTTP/1.1 without TLS over the loopback
- * and waits by sleeping; always the runner's own program, whatever serves, so that it is the same for
- * every cell.
+ * and waits by sleeping; always the runner's own program, whatever serves, so that it is the same
+ * for every cell.
  *
  * Plane: setup.
  */

@@ -1,10 +1,10 @@
 #include "apps/run/hosts/hosts.h"
 
-#include "apps/common/address.h"
 #include "apps/common/port.h"
 #include "apps/provenance/fact.h"
 #include "apps/provenance/host.h"
 #include "apps/run/hosts/hosts_pins.h"
+#include "dataplane/transport/addr.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -141,7 +141,7 @@ static int check_listen(struct hosts *hosts, uint16_t port, struct interrupt *in
 	snprintf(endpoint, sizeof(endpoint), "%s:%u", hosts->server_wish.address, port);
 	if (remote_is_far(&hosts->server))
 		return remote_check_listen(&hosts->server, endpoint, interrupt, error);
-	if (address_parse_endpoint(endpoint, &addr) < 0)
+	if (tp_addr_parse(endpoint, &addr) < 0)
 		return tp_fail(error, -EINVAL, "%s is no endpoint", endpoint);
 	code = port_check(&addr, &why);
 	return code < 0 ? tp_fail(error, code, "a server cannot listen on %s: %.400s%s", endpoint,

@@ -12,7 +12,7 @@
 #define WEIR_RUN_HOSTS_H
 
 #include "apps/run/plan/pins.h"
-#include "apps/run/experiment/problems.h"
+#include "apps/common/problems.h"
 #include "apps/run/hosts/remote.h"
 
 #include <stdio.h>

@@ -1,9 +1,9 @@
 #include "apps/run/hosts/hosts.h"
 
-#include "apps/common/address.h"
 #include "apps/common/stack.h"
-#include "apps/run/experiment/place.h"
+#include "apps/common/place.h"
 #include "dataplane/core/nearest.h"
+#include "dataplane/transport/addr.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static bool is_address(const char *text)
 
 	snprintf(endpoint, sizeof(endpoint), "%.*s:1", TEXT_MAX, text);
 	return strspn(text, "0123456789.") == strlen(text) &&
-	       address_parse_endpoint(endpoint, &ignored) == 0;
+	       tp_addr_parse(endpoint, &ignored) == 0;
 }
 
 static bool is_path_there(const char *text)

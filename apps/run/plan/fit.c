@@ -1,11 +1,13 @@
 #include "apps/run/plan/fit.h"
 
+#include "apps/common/pipeline_flags.h"
 #include "apps/common/ports.h"
 #include "apps/common/stack.h"
 #include "apps/load/client.h"
 #include "apps/run/plan/workers.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/core/units.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/registry.h"
 
@@ -14,6 +16,9 @@
 
 /* Server and client are a process each. */
 enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
+
+/* Of a request's head beside its path: the rest of its line, Host and Content-Length. */
+enum { HTTP_HEAD_BYTES = 128 };
 
 /* The client's file of progress stays open. */
 enum { METRICS_FILES = 1 };
@@ -47,6 +52,20 @@ static void resolve_client(struct setting_value *of)
 		of[SETTING_CLIENT_WAIT] = of[SETTING_WAIT];
 }
 
+/* The bytes of each response, where the handler says them. */
+static void resolve_response(struct setting_value *of)
+{
+	static const char respond[] = "respond:";
+	const char *handler = of[SETTING_HANDLER].word;
+	uint64_t bytes;
+
+	if (strcmp(handler, "echo") == 0)
+		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
+	else if (strncmp(handler, respond, strlen(respond)) == 0 &&
+		 units_parse_bytes(handler + strlen(respond), BODY_BYTES_MAX, &bytes) == 0)
+		of[SETTING_RESPONSE_BYTES].number = (uint32_t)bytes;
+}
+
 /* Replaces what was left to the program by what it becomes. */
 static void resolve(struct setting_value *of, const struct sides *sides,
 		    const struct plan_ground *ground)
@@ -55,8 +74,7 @@ static void resolve(struct setting_value *of, const struct sides *sides,
 		of[SETTING_WAIT].word = sides->server.stack->spins ? "spin" : "block";
 	if (setting_says(of[SETTING_CLIENT_WAIT], "default"))
 		of[SETTING_CLIENT_WAIT].word = sides->client.stack->spins ? "spin" : "block";
-	if (setting_says(of[SETTING_HANDLER], "echo"))
-		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
+	resolve_response(of);
 	if (sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
 	    setting_says(of[SETTING_HUGEPAGES], "auto"))
 		of[SETTING_HUGEPAGES].word =
@@ -265,6 +283,15 @@ static int judge_descriptors(const struct plan_cell *cell, const struct sides *s
 	return ports_judge(connections, cell->link->kind == LINK_VETH, error);
 }
 
+/* Bytes of a whole request, of HTTP at most. */
+static uint32_t request_bytes(const struct cell *cell)
+{
+	size_t head = cell_speaks_http(cell) ? HTTP_HEAD_BYTES + strlen(cell->of[SETTING_PATH].word)
+					     : FRAME_HEAD_BYTES;
+
+	return cell->of[SETTING_REQUEST_BYTES].number + (uint32_t)head;
+}
+
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
 static int judge_load(const struct cell *cell, struct tp_error *error)
 {
@@ -276,7 +303,7 @@ static int judge_load(const struct cell *cell, struct tp_error *error)
 		if (of[SETTING_CONNECTIONS].number < of[sides[i]].number)
 			return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
 				       of[SETTING_CONNECTIONS].number, of[sides[i]].number);
-	if (client_send_bytes(of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number) == 0)
+	if (client_send_bytes(of[SETTING_DEPTH].number, request_bytes(cell)) == 0)
 		return tp_fail(
 			error, -EINVAL,
 			"a window of depth %u of %u-byte requests is larger than any connection's "

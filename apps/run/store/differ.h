@@ -9,7 +9,7 @@
 #ifndef WEIR_RUN_DIFFER_H
 #define WEIR_RUN_DIFFER_H
 
-#include "apps/run/experiment/problems.h"
+#include "apps/common/problems.h"
 
 #include <jansson.h>
 

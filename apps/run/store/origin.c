@@ -1,5 +1,6 @@
 #include "apps/run/store/origin.h"
 
+#include "apps/common/document.h"
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/provenance/host.h"
@@ -152,7 +153,7 @@ static void read_files(struct origin *origin, struct problems *problems)
 	if (access(join(origin->path, "hosts.json", path), F_OK) == 0 &&
 	    json_read_file(path, PLAN_BYTES_MAX, HOSTS_SCHEMA, &origin->hosts, &error) < 0)
 		problems_add(problems, "%s", error.text);
-	if (file_read(join(origin->path, "experiment.json", path), EXPERIMENT_FILE_BYTES_MAX,
+	if (file_read(join(origin->path, "experiment.json", path), DOCUMENT_BYTES_MAX,
 		      &origin->text, &origin->text_bytes, &error) < 0)
 		problems_add(problems, "%s", error.text);
 }

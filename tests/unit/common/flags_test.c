@@ -17,6 +17,8 @@ struct values {
 	struct tp_addr endpoint;
 	struct subnet subnet;
 	bool loud;
+	uint32_t ring;
+	uint64_t patience_ns;
 };
 
 static const char *const choices[] = {"block", "spin", NULL};
@@ -53,6 +55,18 @@ static struct flag table[] = {
 	{.name = "listen", .kind = &flag_endpoint, .value = &values.endpoint, .about = "at what"},
 	{.name = "address", .kind = &flag_subnet, .value = &values.subnet, .about = "as whom"},
 	{.name = "loud", .kind = &flag_switch, .value = &values.loud, .about = "loudly"},
+	{.name = "ring",
+	 .kind = &flag_ring,
+	 .value = &values.ring,
+	 .min = 32768,
+	 .max = 1 << 20,
+	 .about = "how much"},
+	{.name = "patience",
+	 .kind = &flag_timeout,
+	 .value = &values.patience_ns,
+	 .min = 1000000,
+	 .max = 60000000000,
+	 .about = "how long at most"},
 };
 static struct flags flags = {.program = "weir try",
 			     .about = "Tries.",
@@ -92,7 +106,8 @@ static void test_values(void)
 
 	CU_ASSERT_EQUAL(PARSE(&error, "--name", "x=y", "--connections=7", "--response-bytes",
 			      "2KiB", "--duration", "0.5s", "--wait=block", "--cpus", "0,2-3",
-			      "--listen", "1.2.3.4:5", "--address=10.0.0.1/24", "--loud"),
+			      "--listen", "1.2.3.4:5", "--address=10.0.0.1/24", "--loud", "--ring",
+			      "128KiB", "--patience", "2s"),
 			FLAGS_OK);
 	CU_ASSERT_STRING_EQUAL(values.name, "x=y");
 	CU_ASSERT_EQUAL(values.count, 7);
@@ -103,6 +118,11 @@ static void test_values(void)
 	CU_ASSERT_TRUE(values.endpoint.ip == 0x01020304 && values.endpoint.port == 5);
 	CU_ASSERT_EQUAL(values.subnet.prefix_bits, 24);
 	CU_ASSERT_TRUE(values.loud);
+	CU_ASSERT_EQUAL(values.ring, 131072);
+	CU_ASSERT_EQUAL(values.patience_ns, 2000000000);
+	CU_ASSERT_EQUAL(PARSE(&error, "--no-loud", "--patience=off"), FLAGS_OK);
+	CU_ASSERT_FALSE(values.loud);
+	CU_ASSERT_EQUAL(values.patience_ns, 0);
 }
 
 /* Each line is one wrong command line and a part of what must be said about it. */
@@ -127,6 +147,11 @@ static void test_wrong(void)
 		{{"--listen", "here"}, "an endpoint: 127.0.0.1:7878"},
 		{{"--address", "10.0.0.0/24"}, "prefix length"},
 		{{"--loud=yes"}, "--loud takes no value"},
+		{{"--no-loud=yes"}, "--loud takes no value"},
+		{{"--loud", "--no-loud"}, "--loud is given twice"},
+		{{"--no-wait"}, "unknown flag '--no-wait'"},
+		{{"--ring", "100000"}, "a power of two from 32768 to 1048576, KiB, MiB or GiB may"},
+		{{"--patience", "0s"}, "wanted: off, or a time with its unit"},
 		{{"--connections", "3", "--connections=4"}, "--connections is given twice: '3'"},
 		{{"--name="}, "a text that is not empty"},
 		{{"stray"}, "'stray' is not a flag"},
@@ -191,6 +216,11 @@ static void test_config(void)
 	CU_ASSERT_EQUAL(json_integer_value(json_object_get(json, "response_bytes")), 1024);
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json, "wait")), "block");
 	CU_ASSERT_TRUE(json_is_null(json_object_get(json, "name")));
+	json_decref(json);
+	json = flags_sources_to_json(&flags);
+	CU_ASSERT_EQUAL(json_object_size(json), 4);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json, "wait")), "flag");
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json, "duration")), "default");
 	json_decref(json);
 }
 

@@ -32,10 +32,13 @@ static int open_sized(uint32_t conn_max, uint32_t request_bytes, uint32_t respon
 				     .listen = &bench.addr,
 				     .request_bytes = request_bytes,
 				     .response_bytes = response_bytes};
+	uint8_t answer[LIMIT_CHUNK_BYTES];
 
 	clock_start();
 	transport.limits.conn_max = conn_max;
 	bench = (struct bench){.addr = {.ip = loopback_ip(), .port = loopback_port()}};
+	if (response_bytes >= FRAME_HEAD_BYTES && response_bytes <= sizeof(answer))
+		bare_answer_frames(&config, answer);
 	return epoll_bare_ops.open(&config, &bare, error);
 }
 
@@ -429,11 +432,13 @@ static void sizes_out_of_bounds_are_refused(void)
 {
 	struct tp_error error;
 
-	CU_ASSERT_EQUAL(open_sized(1, FRAME_HEAD_BYTES - 1, 88, &error), -EINVAL);
-	CU_ASSERT_EQUAL(open_sized(1, 40, FRAME_HEAD_BYTES - 1, &error), -EINVAL);
+	CU_ASSERT_EQUAL(open_sized(1, 0, 88, &error), -EINVAL);
+	CU_ASSERT_EQUAL(open_sized(1, 40, 0, &error), -EINVAL);
+	CU_ASSERT_EQUAL(open_sized(1, FRAME_OFFSET_OPCODE - 1, 88, &error), -EINVAL);
+	CU_ASSERT(strstr(error.text, "repeats bytes up to 12") != NULL);
 	CU_ASSERT_EQUAL(open_sized(1, LIMIT_CHUNK_BYTES + 1, 88, &error), -EINVAL);
 	CU_ASSERT_EQUAL(open_sized(1, 40, LIMIT_CHUNK_BYTES + 1, &error), -EINVAL);
-	CU_ASSERT(strstr(error.text, "40 and 16385 bytes") != NULL);
+	CU_ASSERT(strstr(error.text, "requests of 40 and responses of 16385 bytes") != NULL);
 	CU_ASSERT_EQUAL(open_sized(1, FRAME_HEAD_BYTES, FRAME_HEAD_BYTES, &error), 0);
 	epoll_bare_ops.close(bare);
 }
@@ -447,10 +452,12 @@ static void occupied_address_is_refused(void)
 				     .listen = &bench.addr,
 				     .request_bytes = REQUEST_BYTES,
 				     .response_bytes = RESPONSE_BYTES};
+	uint8_t answer[RESPONSE_BYTES];
 	struct bare *other;
 
 	if (!open_bare(1, RESPONSE_BYTES))
 		return;
+	bare_answer_frames(&config, answer);
 	CU_ASSERT_EQUAL(epoll_bare_ops.open(&config, &other, &error), -EADDRINUSE);
 	epoll_bare_ops.close(bare);
 }
@@ -472,7 +479,8 @@ static const struct suite_test tests[] = {
 	 idle_turn_sleeps_no_longer_than_told},
 	{"a turn that finds a request does not count a wait", request_at_hand_is_no_wait},
 	{"closing leaves no descriptor open", nothing_stays_open},
-	{"sizes that no frame or chunk has are refused", sizes_out_of_bounds_are_refused},
+	{"sizes that no chunk has, or that lack what is repeated, are refused",
+	 sizes_out_of_bounds_are_refused},
 	{"an occupied address is refused", occupied_address_is_refused},
 };
 

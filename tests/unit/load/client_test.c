@@ -12,45 +12,12 @@
 
 static struct rig rig;
 
-static const struct rig_config respond = {.handler = HANDLER_RESPOND,
+static const struct rig_config respond = {.answer = TALK_FILL,
 					  .refill = CLIENT_REFILL_WINDOW,
 					  .connections = 1,
 					  .depth = 2,
 					  .request_bytes = 32,
 					  .response_bytes = 64};
-
-/* Opens, connects, sends the first windows and lets the server read them. */
-static void start(const struct rig_config *config)
-{
-	rig_open(&rig, config);
-	rig_connect(&rig);
-	client_begin(rig.client);
-	rig_read(&rig);
-}
-
-/* Ends in good order: nothing outstanding, everything closed. */
-static void end_well(void)
-{
-	client_hold(rig.client);
-	for (unsigned i = 0; i < 10 && client_outstanding(rig.client) > 0; i++) {
-		rig_read(&rig);
-		rig_answer(&rig);
-		client_turn(rig.client, 0);
-	}
-	CU_ASSERT_EQUAL(client_outstanding(rig.client), 0);
-	CU_ASSERT_FALSE(client_failed(rig.client));
-	client_finish(rig.client);
-	rig_poll(&rig);
-	for (unsigned i = 0; i < rig.accepted; i++)
-		tp_finish(rig.server_tp, rig.ends[i].conn);
-	for (unsigned i = 0; i < 4; i++) {
-		rig_poll(&rig);
-		client_turn(rig.client, 0);
-	}
-	CU_ASSERT_TRUE(client_idle(rig.client));
-	CU_ASSERT_EQUAL(failures_total(client_failures(rig.client)), 0);
-	rig_close(&rig);
-}
 
 /* --- right servers ---------------------------------------------------------------------------- */
 
@@ -58,7 +25,7 @@ static void serve_rounds(const struct rig_config *config, unsigned rounds, uint6
 {
 	uint64_t requests = (uint64_t)config->connections * config->depth;
 
-	start(config);
+	rig_start(&rig, config);
 	for (unsigned i = 0; i < rounds; i++) {
 		CU_ASSERT_EQUAL(client_outstanding(rig.client), requests);
 		rig_answer(&rig);
@@ -70,12 +37,12 @@ static void serve_rounds(const struct rig_config *config, unsigned rounds, uint6
 	CU_ASSERT_EQUAL(rig.record->service.count, rounds * requests);
 	CU_ASSERT_EQUAL(rig.record->intended.count, rounds * requests);
 	CU_ASSERT_TRUE(rig.record->intended.sum_ns >= rig.record->service.sum_ns);
-	end_well();
+	rig_end_well(&rig);
 }
 
 static void test_windows(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_WINDOW,
 						 .connections = 4,
 						 .depth = 8,
@@ -87,7 +54,7 @@ static void test_windows(void)
 
 static void test_each(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 4,
 						 .depth = 8,
@@ -99,7 +66,7 @@ static void test_each(void)
 
 static void test_echo(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_ECHO,
+	static const struct rig_config config = {.answer = TALK_ECHO,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 2,
 						 .depth = 3,
@@ -110,10 +77,8 @@ static void test_echo(void)
 
 static void test_empty_bodies(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_ECHO,
-						 .refill = CLIENT_REFILL_WINDOW,
-						 .connections = 2,
-						 .depth = 3};
+	static const struct rig_config config = {
+		.answer = TALK_ECHO, .refill = CLIENT_REFILL_WINDOW, .connections = 2, .depth = 3};
 
 	serve_rounds(&config, 5, 2 + 5 * 2);
 }
@@ -122,7 +87,7 @@ static void test_window_waits_for_all(void)
 {
 	uint8_t bytes[256];
 
-	start(&respond);
+	rig_start(&rig, &respond);
 	rig_send(&rig, &rig.ends[0], bytes, rig_response(&rig, rig.ends[0].requests[0], bytes));
 	client_turn(rig.client, 0);
 	CU_ASSERT_EQUAL(client_outstanding(rig.client), 1);
@@ -132,7 +97,7 @@ static void test_window_waits_for_all(void)
 	CU_ASSERT_EQUAL(client_outstanding(rig.client), 2);
 	CU_ASSERT_EQUAL(client_counters(rig.client)->writes, 2);
 	rig.ends[0].request_count = 0;
-	end_well();
+	rig_end_well(&rig);
 }
 
 /*
@@ -144,7 +109,7 @@ static void byte_at_a_time(const struct rig_config *config)
 	uint8_t bytes[4096];
 	size_t count = 0;
 
-	start(config);
+	rig_start(&rig, config);
 	for (unsigned i = 0; i < config->depth; i++)
 		count += rig_response(&rig, rig.ends[0].requests[i], bytes + count);
 	rig.ends[0].request_count = 0;
@@ -155,7 +120,7 @@ static void byte_at_a_time(const struct rig_config *config)
 		client_turn(rig.client, 0);
 	}
 	CU_ASSERT_EQUAL(client_counters(rig.client)->responses, config->depth);
-	end_well();
+	rig_end_well(&rig);
 }
 
 static void test_pieces(void)
@@ -163,7 +128,7 @@ static void test_pieces(void)
 	struct rig_config echo = respond, empty = respond;
 
 	byte_at_a_time(&respond);
-	echo.handler = HANDLER_ECHO;
+	echo.answer = TALK_ECHO;
 	byte_at_a_time(&echo);
 	empty.response_bytes = 0;
 	byte_at_a_time(&empty);
@@ -171,7 +136,7 @@ static void test_pieces(void)
 
 static void test_short_memory(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 1,
 						 .depth = 4,
@@ -186,7 +151,7 @@ static void test_short_memory(void)
 	client_begin(rig.client);
 	rig_poll(&rig);
 	/* Answers come for requests that have not been read, so send memory stays full. */
-	first_id = 3ull << 48;
+	first_id = RIG_FIRST_ID;
 	for (unsigned i = 0; i < 8; i++) {
 		rig_send(&rig, &rig.ends[0], bytes, rig_response(&rig, first_id + i, bytes));
 		client_turn(rig.client, 0);
@@ -203,7 +168,7 @@ static void test_short_memory(void)
 	rig.ends[0].request_count = 4;
 	for (unsigned i = 0; i < 4; i++)
 		rig.ends[0].requests[i] = first_id + 8 + i;
-	end_well();
+	rig_end_well(&rig);
 }
 
 static void pause_ms(unsigned ms)
@@ -220,7 +185,7 @@ static void test_due(void)
 	uint64_t service_ns, intended_ns, held_ns;
 	uint8_t bytes[256];
 
-	start(&respond);
+	rig_start(&rig, &respond);
 	pause_ms(20);
 	held_ns = clock_now_ns();
 	for (unsigned i = 0; i < 2; i++) {
@@ -242,31 +207,31 @@ static void test_due(void)
 	CU_ASSERT_TRUE(intended_ns - service_ns >= 3000000);
 	CU_ASSERT_TRUE(intended_ns - service_ns <= 2 * held_ns);
 	rig_read(&rig);
-	end_well();
+	rig_end_well(&rig);
 }
 
 static void test_ids(void)
 {
-	static const struct rig_config config = {.handler = HANDLER_RESPOND,
+	static const struct rig_config config = {.answer = TALK_FILL,
 						 .refill = CLIENT_REFILL_EACH,
 						 .connections = 3,
 						 .depth = 2,
 						 .request_bytes = 1,
 						 .response_bytes = 1};
 
-	start(&config);
+	rig_start(&rig, &config);
 	for (unsigned i = 0; i < 3; i++)
 		for (unsigned j = 0; j < 2; j++)
 			CU_ASSERT_EQUAL(rig.ends[i].requests[j],
-					3ull << 48 | (uint64_t)i << 32 | j);
-	end_well();
+					RIG_FIRST_ID | (uint64_t)i << 32 | j);
+	rig_end_well(&rig);
 }
 
 static void test_swap(void)
 {
 	struct record *other = malloc(sizeof(*other)), *first;
 
-	start(&respond);
+	rig_start(&rig, &respond);
 	rig_answer(&rig);
 	client_turn(rig.client, 0);
 	record_reset(other);
@@ -287,45 +252,21 @@ static void test_swap(void)
 	CU_ASSERT_EQUAL(other->busy.turns, 1);
 	CU_ASSERT_EQUAL(other->busy.busy_turns, 1);
 	free(other);
-	end_well();
+	rig_end_well(&rig);
 }
 
 /* --- wrong servers ---------------------------------------------------------------------------- */
-
-/* Exactly this kind was noted, with these words in its text. */
-static void expect_failure(enum failure_kind kind, uint64_t count, const char *says)
-{
-	const struct failures *failures = client_failures(rig.client);
-
-	CU_ASSERT_TRUE(client_failed(rig.client));
-	CU_ASSERT_EQUAL(failures->count[kind], count);
-	CU_ASSERT_EQUAL(failures_total(failures), count);
-	if (!strstr(failures->text[kind], says)) {
-		printf("# %s: wanted '%s' in '%s'\n", failure_name(kind), says,
-		       failures->text[kind]);
-		CU_FAIL("a failure's text does not say what happened");
-	}
-}
-
-/* The server answers the first of two requests with these bytes instead. */
-static void answer_with(const uint8_t *bytes, size_t count)
-{
-	rig_send(&rig, &rig.ends[0], bytes, count);
-	client_turn(rig.client, 0);
-	client_turn(rig.client, 0);
-	rig_poll(&rig);
-}
 
 static void test_wrong_id(void)
 {
 	uint8_t bytes[256];
 	size_t count;
 
-	start(&respond);
+	rig_start(&rig, &respond);
 	count = rig_response(&rig, rig.ends[0].requests[1], bytes);
-	answer_with(bytes, count);
-	expect_failure(FAILURE_wrong_id, 1,
-		       "response id 0x3000000000001, the next in order is 0x3000000000000");
+	rig_answer_with(&rig, bytes, count);
+	rig_expect_failure(&rig, FAILURE_wrong_id, 1,
+			   "response id 0x3000000000001, the next in order is 0x3000000000000");
 	CU_ASSERT_TRUE(rig.ends[0].closed);
 	rig_close(&rig);
 }
@@ -334,13 +275,14 @@ static void test_unasked(void)
 {
 	uint8_t bytes[256];
 
-	start(&respond);
+	rig_start(&rig, &respond);
 	client_hold(rig.client);
 	rig_answer(&rig);
 	client_turn(rig.client, 0);
 	CU_ASSERT_FALSE(client_failed(rig.client));
-	answer_with(bytes, rig_response(&rig, 3ull << 48 | 2, bytes));
-	expect_failure(FAILURE_wrong_id, 1, "behind the last response that was asked for");
+	rig_answer_with(&rig, bytes, rig_response(&rig, RIG_FIRST_ID | 2, bytes));
+	rig_expect_failure(&rig, FAILURE_wrong_id, 1,
+			   "behind the last response that was asked for");
 	rig_close(&rig);
 }
 
@@ -350,14 +292,14 @@ static void test_wrong_head(void)
 	size_t count;
 
 	for (unsigned i = 0; i < 2; i++) {
-		start(&respond);
+		rig_start(&rig, &respond);
 		count = rig_response(&rig, rig.ends[0].requests[0], bytes);
 		if (i == 0)
 			bytes_put_le32(bytes + 20, FRAME_START);
 		else
 			bytes_put_le64(bytes + 12, 2);
-		answer_with(bytes, count);
-		expect_failure(FAILURE_wrong_head, 1, i == 0 ? "flags 0x1" : "opcode 2");
+		rig_answer_with(&rig, bytes, count);
+		rig_expect_failure(&rig, FAILURE_wrong_head, 1, i == 0 ? "flags 0x1" : "opcode 2");
 		rig_close(&rig);
 	}
 }
@@ -375,11 +317,11 @@ static void test_wrong_length(void)
 	size_t count;
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		start(&respond);
+		rig_start(&rig, &respond);
 		count = rig_response(&rig, rig.ends[0].requests[0], bytes);
 		bytes_put_le32(bytes, rows[i].frame_len);
-		answer_with(bytes, count);
-		expect_failure(FAILURE_wrong_length, 1, rows[i].says);
+		rig_answer_with(&rig, bytes, count);
+		rig_expect_failure(&rig, FAILURE_wrong_length, 1, rows[i].says);
 		rig_close(&rig);
 	}
 }
@@ -391,17 +333,17 @@ static void test_wrong_bytes(void)
 	size_t count;
 
 	for (unsigned i = 0; i < 2; i++) {
-		config.handler = i ? HANDLER_ECHO : HANDLER_RESPOND;
+		config.answer = i ? TALK_ECHO : TALK_FILL;
 		for (unsigned at = 0; at < 32; at++) {
 			char says[64];
 
-			start(&config);
+			rig_start(&rig, &config);
 			count = rig_response(&rig, rig.ends[0].requests[0], bytes);
 			bytes[FRAME_HEAD_BYTES + at] ^= 0x10;
 			snprintf(says, sizeof(says), "byte %u of a response body is 0x%02x", at,
 				 bytes[FRAME_HEAD_BYTES + at]);
-			answer_with(bytes, count);
-			expect_failure(FAILURE_wrong_bytes, 1, says);
+			rig_answer_with(&rig, bytes, count);
+			rig_expect_failure(&rig, FAILURE_wrong_bytes, 1, says);
 			rig_close(&rig);
 		}
 	}
@@ -413,13 +355,13 @@ static void test_echo_of_another(void)
 	uint8_t bytes[256], other[256];
 	size_t count;
 
-	config.handler = HANDLER_ECHO;
-	start(&config);
+	config.answer = TALK_ECHO;
+	rig_start(&rig, &config);
 	count = rig_response(&rig, rig.ends[0].requests[0], bytes);
 	rig_response(&rig, rig.ends[0].requests[1], other);
 	memcpy(bytes + FRAME_HEAD_BYTES, other + FRAME_HEAD_BYTES, 32);
-	answer_with(bytes, count);
-	expect_failure(FAILURE_wrong_bytes, 1, "byte 0 of a response body");
+	rig_answer_with(&rig, bytes, count);
+	rig_expect_failure(&rig, FAILURE_wrong_bytes, 1, "byte 0 of a response body");
 	rig_close(&rig);
 }
 
@@ -438,13 +380,14 @@ static void test_error_frame(void)
 {
 	uint8_t bytes[256];
 
-	start(&respond);
-	answer_with(bytes, error_frame("frame length exceeds\nthe limit", bytes));
-	expect_failure(FAILURE_error_frame, 1, "the server says: frame length exceeds?the limit");
+	rig_start(&rig, &respond);
+	rig_answer_with(&rig, bytes, error_frame("frame length exceeds\nthe limit", bytes));
+	rig_expect_failure(&rig, FAILURE_error_frame, 1,
+			   "the server says: frame length exceeds?the limit");
 	rig_close(&rig);
-	start(&respond);
-	answer_with(bytes, error_frame("", bytes));
-	expect_failure(FAILURE_error_frame, 1, "(no text)");
+	rig_start(&rig, &respond);
+	rig_answer_with(&rig, bytes, error_frame("", bytes));
+	rig_expect_failure(&rig, FAILURE_error_frame, 1, "(no text)");
 	rig_close(&rig);
 }
 
@@ -452,13 +395,13 @@ static void test_error_frame_cut(void)
 {
 	uint8_t bytes[256];
 
-	start(&respond);
-	answer_with(bytes, error_frame("no more", bytes) - 5);
+	rig_start(&rig, &respond);
+	rig_answer_with(&rig, bytes, error_frame("no more", bytes) - 5);
 	CU_ASSERT_FALSE(client_failed(rig.client));
 	tp_finish(rig.server_tp, rig.ends[0].conn);
 	rig_poll(&rig);
 	client_turn(rig.client, 0);
-	expect_failure(FAILURE_error_frame, 1, "the server says: no");
+	rig_expect_failure(&rig, FAILURE_error_frame, 1, "the server says: no");
 	rig_close(&rig);
 }
 
@@ -467,10 +410,10 @@ static void end_after(size_t count, bool reset)
 {
 	uint8_t bytes[256];
 
-	start(&respond);
+	rig_start(&rig, &respond);
 	rig_response(&rig, rig.ends[0].requests[0], bytes);
 	if (count > 0)
-		answer_with(bytes, count);
+		rig_answer_with(&rig, bytes, count);
 	CU_ASSERT_FALSE(client_failed(rig.client));
 	if (reset)
 		tp_abort(rig.server_tp, rig.ends[0].conn);
@@ -486,11 +429,11 @@ static void test_short(void)
 
 	for (unsigned i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
 		end_after(cuts[i], false);
-		expect_failure(FAILURE_short, 1,
-			       "the server ended it within a response, 2 unanswered");
+		rig_expect_failure(&rig, FAILURE_short, 1,
+				   "the server ended it within a response, 2 unanswered");
 		rig_close(&rig);
 		end_after(cuts[i], true);
-		expect_failure(FAILURE_short, 1, "reset within a response");
+		rig_expect_failure(&rig, FAILURE_short, 1, "reset within a response");
 		rig_close(&rig);
 	}
 }
@@ -498,16 +441,16 @@ static void test_short(void)
 static void test_lost(void)
 {
 	end_after(0, false);
-	expect_failure(FAILURE_lost, 2, "the server ended it with 2 requests unanswered");
+	rig_expect_failure(&rig, FAILURE_lost, 2, "the server ended it with 2 requests unanswered");
 	rig_close(&rig);
 	end_after(0, true);
-	expect_failure(FAILURE_lost, 2,
-		       "reset with 2 requests unanswered, before any answer; does the server's "
-		       "--conn-max allow so many?");
+	rig_expect_failure(&rig, FAILURE_lost, 2,
+			   "reset with 2 requests unanswered, before any answer; does the server's "
+			   "--conn-max allow so many?");
 	CU_ASSERT_EQUAL(client_outstanding(rig.client), 0);
 	rig_close(&rig);
 	end_after(88, false);
-	expect_failure(FAILURE_lost, 1, "the server ended it with 1 requests unanswered");
+	rig_expect_failure(&rig, FAILURE_lost, 1, "the server ended it with 1 requests unanswered");
 	CU_ASSERT_PTR_NULL(strstr(client_failures(rig.client)->text[FAILURE_lost], "--conn-max"));
 	CU_ASSERT_EQUAL(client_counters(rig.client)->responses, 1);
 	rig_close(&rig);
@@ -522,34 +465,35 @@ static void test_refused(void)
 	memory_ops.close(server);
 	client_connect(rig.client);
 	client_turn(rig.client, 0);
-	expect_failure(FAILURE_refused, 1, ": refused; is a server running there?");
+	rig_expect_failure(&rig, FAILURE_refused, 1, ": refused; is a server running there?");
 	CU_ASSERT_FALSE(client_connected(rig.client));
 	client_destroy(rig.client);
 	memory_ops.close(rig.client_tp);
 	memory_net_destroy(rig.net);
-	bodies_destroy(&rig.bodies);
+	talk_fini(&rig.talk);
 	free(rig.record);
 }
 
 static void test_timeouts(void)
 {
-	start(&respond);
+	rig_start(&rig, &respond);
 	client_fail_stalled(rig.client, 5000000000);
-	expect_failure(FAILURE_stalled, 2,
-		       "nothing was received for 5 s while 2 requests were unanswered");
+	rig_expect_failure(&rig, FAILURE_stalled, 2,
+			   "nothing was received for 5 s while 2 requests were unanswered");
 	rig_close(&rig);
 	rig_open(&rig, &respond);
 	client_fail_connecting(rig.client, 500000000);
-	expect_failure(FAILURE_connect_timeout, 1, "0 of 1 connections came about within 0.5 s");
+	rig_expect_failure(&rig, FAILURE_connect_timeout, 1,
+			   "0 of 1 connections came about within 0.5 s");
 	rig_close(&rig);
 }
 
 static void test_send_bytes(void)
 {
-	CU_ASSERT_EQUAL(client_send_bytes(1, 256), 65536);
-	CU_ASSERT_EQUAL(client_send_bytes(1024, 256), 524288);
-	CU_ASSERT_EQUAL(client_send_bytes(1024, 1000), 1 << 20);
-	CU_ASSERT_EQUAL(client_send_bytes(1024, 1001), 2 << 20);
+	CU_ASSERT_EQUAL(client_send_bytes(1, 280), 65536);
+	CU_ASSERT_EQUAL(client_send_bytes(1024, 280), 524288);
+	CU_ASSERT_EQUAL(client_send_bytes(1024, 1024), 1 << 20);
+	CU_ASSERT_EQUAL(client_send_bytes(1024, 1025), 2 << 20);
 	CU_ASSERT_EQUAL(client_send_bytes(1024, 16 << 20), 0);
 }
 

@@ -1,14 +1,15 @@
 #include "tests/unit/load/rig.h"
 
+#include "apps/load/dialect.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/proto/frame.h"
 #include "tests/support/suite.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const struct tp_addr address = {.port = 7878};
-static uint8_t fill[LIMIT_CHUNK_BYTES];
 
 static void open_transport(struct rig *rig, const struct rig_config *config)
 {
@@ -32,17 +33,21 @@ void rig_open(struct rig *rig, const struct rig_config *config)
 				       .connections = config->connections,
 				       .depth = config->depth,
 				       .refill = config->refill,
-				       .worker = 3};
+				       .worker = 3,
+				       .talk = &rig->talk};
+	struct talk_config talk = {.dialect = config->http ? &dialect_http1 : &dialect_framed,
+				   .request_bytes = config->request_bytes,
+				   .answer = config->answer,
+				   .response_bytes = config->response_bytes,
+				   .method = TALK_METHOD_SUITABLE,
+				   .path = "/",
+				   .server = &address,
+				   .status = 200};
+	struct tp_error error;
 
 	memset(rig, 0, sizeof(*rig));
-	memset(fill, FRAME_FILL_BYTE, sizeof(fill));
 	open_transport(rig, config);
-	CU_ASSERT_EQUAL_FATAL(bodies_create(&rig->bodies, config->request_bytes), 0);
-	rig->plan = (struct verify_plan){
-		.handler = {.kind = config->handler, .response_bytes = config->response_bytes},
-		.bodies = &rig->bodies,
-		.fill = fill};
-	client.plan = &rig->plan;
+	CU_ASSERT_EQUAL_FATAL(talk_init(&rig->talk, &talk, &error), 0);
 	rig->record = malloc(sizeof(*rig->record));
 	CU_ASSERT_EQUAL_FATAL(client_create(&client, rig->client_tp, rig->record, &rig->client), 0);
 }
@@ -53,7 +58,7 @@ void rig_close(struct rig *rig)
 	memory_ops.close(rig->client_tp);
 	memory_ops.close(rig->server_tp);
 	memory_net_destroy(rig->net);
-	bodies_destroy(&rig->bodies);
+	talk_fini(&rig->talk);
 	free(rig->record);
 }
 
@@ -87,24 +92,48 @@ void rig_poll(struct rig *rig)
 	}
 }
 
+/* Takes a request's head. Whether it was there, and the id that its body is to belong to. */
+static bool read_head(const struct rig *rig, const struct rig_end *end, struct span_reader *reader,
+		      uint64_t *id_out)
+{
+	const struct talk *talk = &rig->talk;
+	struct frame_head head;
+	uint8_t bytes[256];
+
+	if (talk->dialect == &dialect_framed) {
+		if (frame_decode(reader, LIMIT_FRAME_BYTES, &head) != FRAME_OK)
+			return false;
+		CU_ASSERT_EQUAL(head.opcode, FRAME_OPCODE_STRESS);
+		CU_ASSERT_EQUAL(head.flags, FRAME_START | FRAME_END);
+		CU_ASSERT_EQUAL_FATAL(head.body_bytes, talk->bodies.body_bytes);
+		*id_out = head.id;
+		return true;
+	}
+	CU_ASSERT_FATAL(talk->head_bytes <= sizeof(bytes));
+	if (reader->left < talk->head_bytes)
+		return false;
+	span_reader_copy(reader, bytes, talk->head_bytes);
+	CU_ASSERT_EQUAL(memcmp(bytes, talk->head, talk->head_bytes), 0);
+	*id_out = RIG_FIRST_ID + ((uint64_t)(end - rig->ends) << 32) + end->request_total;
+	return true;
+}
+
 /* Takes one request from the reader; false if there is no whole one. */
 static bool read_request(struct rig *rig, struct rig_end *end, struct span_reader *reader)
 {
-	uint8_t body[2048];
+	const struct bodies *bodies = &rig->talk.bodies;
 	struct span_reader ahead = *reader;
-	struct frame_head head;
+	uint8_t body[2048];
+	uint64_t id;
 
-	if (frame_decode(&ahead, LIMIT_FRAME_BYTES, &head) != FRAME_OK ||
-	    ahead.left < rig->bodies.body_bytes)
+	if (!read_head(rig, end, &ahead, &id) || ahead.left < bodies->body_bytes)
 		return false;
-	CU_ASSERT_EQUAL(head.opcode, FRAME_OPCODE_STRESS);
-	CU_ASSERT_EQUAL(head.flags, FRAME_START | FRAME_END);
-	CU_ASSERT_EQUAL_FATAL(head.body_bytes, rig->bodies.body_bytes);
-	CU_ASSERT_FATAL(head.body_bytes <= sizeof(body));
-	span_reader_copy(&ahead, body, head.body_bytes);
-	CU_ASSERT_EQUAL(memcmp(body, bodies_at(&rig->bodies, head.id), head.body_bytes), 0);
+	CU_ASSERT_FATAL(bodies->body_bytes <= sizeof(body));
+	span_reader_copy(&ahead, body, bodies->body_bytes);
+	CU_ASSERT_EQUAL(memcmp(body, bodies_at(bodies, id), bodies->body_bytes), 0);
 	CU_ASSERT_FATAL(end->request_count < RIG_REQUESTS);
-	end->requests[end->request_count++] = head.id;
+	end->requests[end->request_count++] = id;
+	end->request_total++;
 	*reader = ahead;
 	return true;
 }
@@ -143,21 +172,31 @@ void rig_send(struct rig *rig, struct rig_end *end, const uint8_t *bytes, size_t
 	tp_flush(rig->server_tp, end->conn);
 }
 
-size_t rig_response(const struct rig *rig, uint64_t id, uint8_t *to)
+/* The right head of a response; its length. */
+static size_t put_head(const struct talk *talk, uint64_t id, uint8_t *to)
 {
-	const struct handler *handler = &rig->plan.handler;
-	uint32_t bytes = handler_response_bytes(handler, rig->bodies.body_bytes);
 	struct frame_head head = {.id = id,
 				  .opcode = FRAME_OPCODE_STRESS,
 				  .flags = FRAME_START | FRAME_END,
-				  .body_bytes = bytes};
+				  .body_bytes = talk->response_bytes};
 
+	if (talk->dialect == &dialect_http1)
+		return (size_t)sprintf((char *)to, "HTTP/1.1 200 OK\r\nContent-Length: %u\r\n\r\n",
+				       talk->response_bytes);
 	frame_encode(to, &head);
-	if (handler->kind == HANDLER_ECHO)
-		memcpy(to + FRAME_HEAD_BYTES, bodies_at(&rig->bodies, id), bytes);
+	return FRAME_HEAD_BYTES;
+}
+
+size_t rig_response(const struct rig *rig, uint64_t id, uint8_t *to)
+{
+	const struct talk *talk = &rig->talk;
+	size_t head_bytes = put_head(talk, id, to);
+
+	if (talk->answer == TALK_ECHO)
+		memcpy(to + head_bytes, bodies_at(&talk->bodies, id), talk->response_bytes);
 	else
-		memset(to + FRAME_HEAD_BYTES, FRAME_FILL_BYTE, bytes);
-	return FRAME_HEAD_BYTES + bytes;
+		memset(to + head_bytes, FRAME_FILL_BYTE, talk->response_bytes);
+	return head_bytes + talk->response_bytes;
 }
 
 void rig_answer(struct rig *rig)
@@ -174,4 +213,58 @@ void rig_answer(struct rig *rig)
 			rig_send(rig, end, bytes, count);
 		end->request_count = 0;
 	}
+}
+
+void rig_start(struct rig *rig, const struct rig_config *config)
+{
+	rig_open(rig, config);
+	rig_connect(rig);
+	client_begin(rig->client);
+	rig_read(rig);
+}
+
+void rig_end_well(struct rig *rig)
+{
+	client_hold(rig->client);
+	for (unsigned i = 0; i < 10 && client_outstanding(rig->client) > 0; i++) {
+		rig_read(rig);
+		rig_answer(rig);
+		client_turn(rig->client, 0);
+	}
+	CU_ASSERT_EQUAL(client_outstanding(rig->client), 0);
+	CU_ASSERT_FALSE(client_failed(rig->client));
+	client_finish(rig->client);
+	rig_poll(rig);
+	for (unsigned i = 0; i < rig->accepted; i++)
+		tp_finish(rig->server_tp, rig->ends[i].conn);
+	for (unsigned i = 0; i < 4; i++) {
+		rig_poll(rig);
+		client_turn(rig->client, 0);
+	}
+	CU_ASSERT_TRUE(client_idle(rig->client));
+	CU_ASSERT_EQUAL(failures_total(client_failures(rig->client)), 0);
+	rig_close(rig);
+}
+
+void rig_expect_failure(const struct rig *rig, enum failure_kind kind, uint64_t count,
+			const char *says)
+{
+	const struct failures *failures = client_failures(rig->client);
+
+	CU_ASSERT_TRUE(client_failed(rig->client));
+	CU_ASSERT_EQUAL(failures->count[kind], count);
+	CU_ASSERT_EQUAL(failures_total(failures), count);
+	if (!strstr(failures->text[kind], says)) {
+		printf("# %s: wanted '%s' in '%s'\n", failure_name(kind), says,
+		       failures->text[kind]);
+		CU_FAIL("a failure's text does not say what happened");
+	}
+}
+
+void rig_answer_with(struct rig *rig, const uint8_t *bytes, size_t count)
+{
+	rig_send(rig, &rig->ends[0], bytes, count);
+	client_turn(rig->client, 0);
+	client_turn(rig->client, 0);
+	rig_poll(rig);
 }

@@ -7,12 +7,16 @@
 
 static const struct tp_addr address = {.port = 7878};
 
-struct server_config bench_config(const char *delivery, enum handler_kind kind,
+struct server_config bench_config(const char *delivery, const char *handler,
 				  uint32_t response_bytes)
 {
-	struct server_config config = {.handler = {.kind = kind, .response_bytes = response_bytes},
+	static struct route route = {.path = "/", .prefix = true};
+	struct server_config config = {.routes = &route,
+				       .route_count = 1,
+				       .response_bytes = response_bytes,
 				       .conn_max = BENCH_CONNS};
 
+	route.handler = handler;
 	CU_ASSERT_EQUAL(delivery_parse(delivery, &config.delivery), 0);
 	return config;
 }
@@ -29,7 +33,7 @@ void bench_open(struct bench *bench, const struct server_config *config,
 	CU_ASSERT_EQUAL_FATAL(memory_ops.open(&open, &bench->server_tp, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(memory_ops.open(&open, &bench->client_tp, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(memory_ops.listen(bench->server_tp, &address, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(server_create(config, bench->server_tp, &bench->server), 0);
+	CU_ASSERT_EQUAL_FATAL(server_create(config, bench->server_tp, &bench->server, &error), 0);
 }
 
 void bench_close(struct bench *bench)

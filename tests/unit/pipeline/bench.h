@@ -34,8 +34,8 @@ void bench_open(struct bench *bench, const struct server_config *config,
 		const struct tp_limits *limits);
 void bench_close(struct bench *bench);
 
-/* A config with this delivery policy and handler. */
-struct server_config bench_config(const char *delivery, enum handler_kind kind,
+/* A config with this delivery policy and handler for all; its route holds until the next call. */
+struct server_config bench_config(const char *delivery, const char *handler,
 				  uint32_t response_bytes);
 
 /* Connects client end `index` and has the server accept it. */

@@ -41,7 +41,7 @@ static void serve_round(struct bench *bench, const struct delivery_case *c, uint
 
 static void serve_case(const struct delivery_case *c)
 {
-	struct server_config config = bench_config(c->policy, HANDLER_RESPOND, BODY_BYTES);
+	struct server_config config = bench_config(c->policy, "respond", BODY_BYTES);
 	static struct bench bench;
 
 	for (unsigned iteration = 0; iteration < ITERATIONS; iteration++) {
@@ -123,7 +123,7 @@ static void coalesce_writes_at_its_capacity(void)
 	 * 512 responses of 32 bytes are exactly the capacity; the 513th is left for the end of the
 	 * input
 	 */
-	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, BODY_BYTES);
+	struct server_config config = bench_config("coalesce", "respond", BODY_BYTES);
 	static struct bench bench;
 	unsigned depth = LIMIT_COALESCE_BYTES / 32 + 1;
 

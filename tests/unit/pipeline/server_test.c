@@ -14,7 +14,7 @@ static struct bench bench;
 
 static void open_echo(const char *delivery)
 {
-	struct server_config config = bench_config(delivery, HANDLER_ECHO, 0);
+	struct server_config config = bench_config(delivery, "echo", 0);
 
 	bench_open(&bench, &config, &limits);
 }
@@ -49,7 +49,7 @@ static void request_may_come_in_any_pieces(void)
 
 static void empty_bodies_are_answered(void)
 {
-	struct server_config config = bench_config("immediate", HANDLER_RESPOND, 0);
+	struct server_config config = bench_config("immediate", "respond", 0);
 	struct bench_end *end;
 
 	bench_open(&bench, &config, &limits);
@@ -109,7 +109,7 @@ static void echo_streams_what_no_memory_holds(void)
 static void large_responses_are_whole(void)
 {
 	enum { BODY = 300000, FRAME = BODY + FRAME_HEAD_BYTES };
-	struct server_config config = bench_config("immediate", HANDLER_RESPOND, BODY);
+	struct server_config config = bench_config("immediate", "respond", BODY);
 	uint8_t request[FRAME_HEAD_BYTES], *response = malloc(FRAME);
 	struct bench_end *end;
 	bool right = true;
@@ -257,7 +257,7 @@ static void cut_requests_are_counted(void)
 
 static void reader_that_never_reads_is_held(void)
 {
-	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, 1000);
+	struct server_config config = bench_config("coalesce", "respond", 1000);
 	struct bench_end *greedy, *other;
 	unsigned sent = 0;
 	uint8_t body[1000];
@@ -320,7 +320,7 @@ static void expect_mixed(const char *delivery, unsigned writes)
 {
 	uint8_t requests[MIXED * (FRAME_HEAD_BYTES + MIXED_BODY)];
 	size_t bytes = write_mixed(requests), bodies = bytes - MIXED * FRAME_HEAD_BYTES;
-	struct server_config config = bench_config(delivery, HANDLER_RESPOND, 3);
+	struct server_config config = bench_config(delivery, "respond", 3);
 
 	for (size_t cut = 0; cut < bytes; cut++) {
 		const struct server_counters *counters;
@@ -357,7 +357,7 @@ static void runs_are_answered_like_single_requests(void)
 
 static void run_ends_before_a_bad_frame(void)
 {
-	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, 3);
+	struct server_config config = bench_config("coalesce", "respond", 3);
 	uint8_t bad[FRAME_HEAD_BYTES] = {FRAME_LENGTH_MIN - 1};
 	struct bench_end *end;
 
@@ -374,7 +374,7 @@ static void run_ends_before_a_bad_frame(void)
 
 static void run_ends_with_the_share(void)
 {
-	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, 3);
+	struct server_config config = bench_config("coalesce", "respond", 3);
 	const struct server_counters *counters;
 	struct bench_end *end;
 
@@ -398,7 +398,7 @@ static void run_ends_with_the_share(void)
 static void answers_are_right_whatever_the_room(void)
 {
 	enum { COUNT = 4000, BODY = 999, REQUEST = FRAME_HEAD_BYTES + 11 };
-	struct server_config config = bench_config("coalesce", HANDLER_RESPOND, BODY);
+	struct server_config config = bench_config("coalesce", "respond", BODY);
 	unsigned asked = 0, answered = 0;
 	uint8_t body[BODY];
 	struct bench_end *end;
@@ -442,7 +442,7 @@ static unsigned fill_but_for_three(struct bench_end *end, uint32_t request_body)
 }
 
 /* Eight requests at once where there is room for three answers; then the peer reads. */
-static void expect_short_room(enum handler_kind handler, uint32_t request_body, unsigned refused)
+static void expect_short_room(const char *handler, uint32_t request_body, unsigned refused)
 {
 	struct server_config config = bench_config("coalesce", handler, SHORT_BODY);
 	const struct server_counters *counters;
@@ -475,13 +475,13 @@ static void expect_short_room(enum handler_kind handler, uint32_t request_body, 
 
 static void short_room_is_used_by_runs_and_steps_alike(void)
 {
-	expect_short_room(HANDLER_ECHO, SHORT_BODY, 1);
-	expect_short_room(HANDLER_RESPOND, 0, 2); /* the run, and the step after it */
+	expect_short_room("echo", SHORT_BODY, 1);
+	expect_short_room("respond", 0, 2); /* the run, and the step after it */
 }
 
 static void nobody_gets_more_than_a_share(void)
 {
-	struct server_config config = bench_config("coalesce", HANDLER_ECHO, 0);
+	struct server_config config = bench_config("coalesce", "echo", 0);
 	struct bench_end *greedy, *modest;
 
 	config.turn_requests = 10;
@@ -532,7 +532,7 @@ static void draining_answers_and_ends(void)
 
 static void full_server_resets_newcomers(void)
 {
-	struct server_config config = bench_config("coalesce", HANDLER_ECHO, 0);
+	struct server_config config = bench_config("coalesce", "echo", 0);
 	struct bench_end *second, *first;
 
 	config.conn_max = 1;

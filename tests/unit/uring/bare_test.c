@@ -37,8 +37,10 @@ static int try_open(const char *device, const char *options, struct tp_error *er
 		.request_bytes = REQUEST_BYTES,
 		.response_bytes = RESPONSE_BYTES,
 	};
+	uint8_t answer[RESPONSE_BYTES];
 	int code = tp_options_parse(&uring_ops, options, values, error);
 
+	bare_answer_frames(&config, answer);
 	if (code == 0)
 		code = uring_bare_ops.open(&config, &bare, error);
 	return code;

@@ -152,11 +152,13 @@ static bool bare_echo_is_refused(void)
 		.cpu = -1,
 		.workers = 1,
 	};
+	static const uint8_t response[64];
 	const struct bare_config config = {
 		.transport = &transport,
 		.listen = &addr,
 		.request_bytes = 64,
-		.response_bytes = 64,
+		.response_bytes = sizeof(response),
+		.response = response,
 	};
 	struct tp_error error = {{0}};
 	struct bare *bare;

@@ -74,11 +74,12 @@ static void every_kind_of_text_has_a_defined_result(void)
 	expect_bytes(WHOLE, strlen(WHOLE), NULL); /* without a newline at its end */
 	expect_bytes(WHOLE "\n\n", strlen(WHOLE) + 2, NULL);
 	expect_bytes(crlf, strlen(crlf), NULL);
-	expect_bytes("", 0, "experiment.json:1:0: ");
+	expect_bytes("", 0, "experiment.json:1:1: the file is empty");
 	expect_bytes(nul, sizeof(nul) - 1, "experiment.json:1:");
 	expect_bytes(behind, sizeof(behind) - 1, "experiment.json:2:");
-	expect_bytes("\xef\xbb\xbf" WHOLE, strlen(WHOLE) + 3, "experiment.json:1:1: ");
-	expect_bytes("\xff\xfe{\0}\0", 6, "experiment.json:1:0: ");
+	expect_bytes("\xef\xbb\xbf" WHOLE, strlen(WHOLE) + 3,
+		     "experiment.json:1:1: the file begins with a byte order mark");
+	expect_bytes("\xff\xfe{\0}\0", 6, "experiment.json:1:1: ");
 	end();
 }
 

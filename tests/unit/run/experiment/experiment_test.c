@@ -1,3 +1,4 @@
+#include "apps/common/document.h"
 #include "tests/support/suite.h"
 #include "tests/unit/run/experiment/rig.h"
 
@@ -17,7 +18,7 @@ static const struct {
 	const char *expected;
 } bad[] = {
 	/* Malformed. */
-	{"", "1:0: '[' or '{' expected near end of file\n"},
+	{"", "1:1: the file is empty; an object {...} is expected\n"},
 	{"{\n \"name\": \"x\",\n}", "3:1: string or '}' expected near '}'\n"},
 	{"{\"name\": 1e999}", "1:14: real number overflow near '1e999'\n"},
 	{"{\"runs\": 08}", "1:10: 08 is no value in JSON: 'runs' is \"08\"; accepted: a whole "
@@ -26,7 +27,8 @@ static const struct {
 	 "3:27: NaN is no value in JSON: 'depth' is \"NaN\", but a whole number from 1 to 1024 is "
 	 "accepted\n"},
 	{"{\"name\": \"a\xff\"}", "1:11: unable to decode byte 0xff near '\"a'\n"},
-	{"\xef\xbb\xbf{}", "1:1: '[' or '{' expected near '\xef\xbb\xbf'\n"},
+	{"\xef\xbb\xbf{}",
+	 "1:1: the file begins with a byte order mark; save it as UTF-8 without one\n"},
 	{HEAD "\"runs\": 1,\n \"runs\": 2}",
 	 "3:2: the key 'runs' stands twice in one object: here, "
 	 "and before in line 2, column 1\n"},
@@ -179,7 +181,7 @@ static void names_what_cannot_be_read(void)
 
 static void refuses_a_file_without_bounds(void)
 {
-	size_t bytes = EXPERIMENT_FILE_BYTES_MAX + 1;
+	size_t bytes = DOCUMENT_BYTES_MAX + 1;
 	char *text = malloc(bytes + 1);
 	struct problems problems;
 

@@ -1,0 +1,43 @@
+/*
+ * routes: which handler answers which requests, as a configuration says it.
+ *
+ *	[{"path": "/", "handler": "respond"},
+ *	 {"path": "/files", "match": "prefix", "method": ["GET"], "handler": "static:www"}]
+ *
+ * "match" is "exact" unless it is said, and without "method" a route takes all. What of several
+ * routes a request gets is route.h's.
+ *
+ * Plane: setup.
+ */
+#ifndef WEIR_APPS_ROUTES_H
+#define WEIR_APPS_ROUTES_H
+
+#include "apps/common/flags.h"
+#include "dataplane/pipeline/route.h"
+
+#include <jansson.h>
+
+/* Zeroed before its flag is parsed. */
+struct routes {
+	struct route table[ROUTES_MAX]; /* texts are lent from `json` */
+	unsigned count;			/* 0: none are said */
+	json_t *json;			/* owned */
+};
+
+extern const struct flag_kind flag_routes; /* struct routes; its text is the array above */
+
+/* What of a handler's text is a path: its offset, or the text's length if nothing is. */
+size_t routes_handler_path(const char *handler);
+
+/* Whether the routes go together. 0, or -EINVAL with `error` filled. */
+int routes_judge(const struct routes *routes, struct tp_error *error);
+
+/*
+ * The handler that answers a method at a path, as written; NULL if none does. The routes are those
+ * that routes_judge took.
+ */
+const char *routes_find(const struct routes *routes, const char *path, enum http1_method method);
+
+void routes_fini(struct routes *routes);
+
+#endif

@@ -1,0 +1,74 @@
+#include "apps/common/tls_flags.h"
+
+#include "apps/common/json.h"
+
+#include <errno.h>
+
+static int judge_together(const struct tls_options *options, bool server, struct tp_error *error)
+{
+	const struct tls_config *config = &options->config;
+
+	if (options->version_min > options->version_max)
+		return tp_fail(error, -EINVAL, "--tls-min %s is above --tls-max %s",
+			       tls_version_names[options->version_min],
+			       tls_version_names[options->version_max]);
+	if (server && !config->certificate != !config->key)
+		return tp_fail(error, -EINVAL,
+			       "--tls-cert and --tls-key belong together; %s is missing (leave out "
+			       "both for a self-signed certificate)",
+			       config->key ? "--tls-cert" : "--tls-key");
+	if (!server && config->insecure && config->authorities)
+		return tp_fail(error, -EINVAL,
+			       "--tls-insecure trusts everybody and --tls-ca says whom to trust; "
+			       "leave out one");
+	return 0;
+}
+
+int tls_resolve(struct tls_options *options, struct flags *flags, bool server, const char *alpn,
+		struct tp_error *error)
+{
+	struct tls_config *config = &options->config;
+	int rc;
+
+	if (!options->on)
+		return flags_drop(flags, "tls-", "--tls", error);
+	rc = judge_together(options, server, error);
+	if (rc < 0)
+		return rc;
+	if (!config->alpn && alpn) {
+		config->alpn = alpn;
+		flags_resolve(flags, "tls-alpn", alpn);
+	}
+	config->server = server;
+	config->version_min = options->version_min;
+	config->version_max = options->version_max;
+	config->resumption = !options->no_tickets;
+	return tls_check(config, error);
+}
+
+json_t *tls_options_to_json(const struct tls_options *options)
+{
+	const struct tls_config *config = &options->config;
+	json_t *object = json_object();
+
+	json_object_set_new(object, "on", json_boolean(options->on));
+	if (!options->on)
+		return object;
+	json_object_set_new(object, "provider", json_text(tls_provider()));
+	json_object_set_new(object, "version_min",
+			    json_text(tls_version_names[options->version_min]));
+	json_object_set_new(object, "version_max",
+			    json_text(tls_version_names[options->version_max]));
+	json_object_set_new(object, "ciphers", json_text(config->ciphers));
+	json_object_set_new(object, "ciphersuites", json_text(config->ciphersuites));
+	json_object_set_new(object, "groups", json_text(config->groups));
+	json_object_set_new(object, "alpn", json_text(config->alpn));
+	json_object_set_new(object, "tickets", json_boolean(config->resumption));
+	if (config->server)
+		json_object_set_new(
+			object, "certificate",
+			json_text(config->certificate ? config->certificate : "self-signed"));
+	else
+		json_object_set_new(object, "insecure", json_boolean(config->insecure));
+	return object;
+}

@@ -1,0 +1,314 @@
+#include "apps/common/pipeline_flags.h"
+#include "apps/serve/serve.h"
+#include "dataplane/core/limits.h"
+#include "dataplane/proto/http1_parser.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const serve_parser_names[] = {"views", "owned", NULL};
+
+static const char *const scan_names[] = {"best", "scalar", "sse4.2", "avx2", NULL};
+
+/* Bounds of every timeout. */
+#define TIMEOUT_MIN CLOCK_MS_NS
+#define TIMEOUT_MAX (3600 * CLOCK_SECOND_NS)
+
+/* Refuses what a bare echo cannot be. 0, or -EINVAL with `error` filled. */
+static int judge_bare(const struct serve_options *options, const struct flags *flags,
+		      struct tp_error *error)
+{
+	static const uint32_t body_max = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES;
+	char names[128];
+
+	if (!options->stack.stack->bare)
+		return tp_fail(error, -EINVAL,
+			       "the stack '%s' has no bare echo; these have one: %s",
+			       options->stack.stack->name, stack_bare_names(names, sizeof(names)));
+	if (options->protocol != 0 || options->stack.tls.on)
+		return tp_fail(error, -EINVAL,
+			       "--bare answers frames as they come from the stack; leave out %s",
+			       options->protocol ? "--protocol http1" : "--tls");
+	if (options->routes.count || strcmp(options->handler, "respond") != 0)
+		return tp_fail(error, -EINVAL,
+			       "--bare has no handlers and answers like --handler respond; leave "
+			       "out --%s %s",
+			       options->routes.count ? "routes" : "handler",
+			       options->routes.count ? "" : options->handler);
+	if (options->request_bytes > body_max || options->response_bytes > body_max)
+		return tp_fail(error, -EINVAL,
+			       "--bare answers bodies of %u bytes with bodies of %u; each may have "
+			       "at most %u",
+			       options->request_bytes, options->response_bytes, body_max);
+	return 0;
+}
+
+/* Either a bare echo or a pipeline; what is the other's alone is dropped. */
+static int resolve_bare(struct serve_options *options, struct flags *flags, struct tp_error *error)
+{
+	int rc;
+
+	if (!options->bare)
+		return flags_drop(flags, "request-bytes", "--bare", error);
+	rc = judge_bare(options, flags, error);
+	if (rc < 0)
+		return rc;
+	options->delivery_name = options->handler = NULL;
+	flags_resolve(flags, "delivery", NULL);
+	return 0;
+}
+
+int serve_resolve_answer(struct serve_options *options, struct flags *flags, struct tp_error *error)
+{
+	const struct flag *handler = flags_find(flags, "handler");
+	const struct flag *routes = flags_find(flags, "routes");
+
+	if (!routes->given || routes->layer < handler->layer) {
+		options->routes.count = 0;
+		flags_resolve(flags, "routes", NULL);
+		return 0;
+	}
+	if (routes->layer == handler->layer)
+		return tp_fail(error, -EINVAL,
+			       "'handler' and 'routes' both say what answers, and both are from "
+			       "the same place (%s); leave out one",
+			       routes->source);
+	options->handler = NULL;
+	flags_resolve(flags, "handler", NULL);
+	return routes_judge(&options->routes, error);
+}
+
+/* Chooses how heads are scanned; of another protocol, drops what is for HTTP alone. */
+static int resolve_http(struct serve_options *options, struct flags *flags, struct tp_error *error)
+{
+	const struct http1_limits *limits = &options->http_limits;
+	const char *wanted = scan_names[options->http_scan];
+
+	if (strcmp(codec_names[options->protocol], "http1") != 0)
+		return flags_drop(flags, "http-", "--protocol http1", error);
+	if (limits->line_bytes > limits->head_bytes)
+		return tp_fail(error, -EINVAL,
+			       "--http-line-max %u is more than --http-head-max %u, which counts "
+			       "the line too",
+			       limits->line_bytes, limits->head_bytes);
+	if (limits->head_bytes > options->recv_bytes / 2)
+		return tp_fail(error, -EINVAL,
+			       "--http-head-max %u is more than half of --recv-bytes %u: such a "
+			       "head could not be received",
+			       limits->head_bytes, options->recv_bytes);
+	options->scan = http1_choose(options->http_scan == 0 ? NULL : wanted);
+	if (!options->scan)
+		return tp_fail(error, -EINVAL, "this CPU has no %s; use --http-scan best", wanted);
+	flags_resolve(flags, "http-scan", options->scan);
+	return 0;
+}
+
+/* A write that the policy waits for has to fit the send memory beside what follows it. */
+static int judge_memory(const struct serve_options *options, struct tp_error *error)
+{
+	if (options->delivery.threshold_bytes <= options->send_bytes / 2)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "--delivery %s waits for more than half of --send-bytes %u; raise one or "
+		       "lower the other",
+		       options->delivery_name, options->send_bytes);
+}
+
+static int resolve_listen(struct serve_options *options, struct flags *flags,
+			  struct tp_error *error)
+{
+	struct stack_options *stack = &options->stack;
+
+	if (stack->address.ip && !flags_find(flags, "listen")->given) {
+		options->listen.ip = stack->address.ip;
+		flags_resolve(flags, "listen",
+			      tp_addr_print(&options->listen, options->listen_text));
+	}
+	return stack_resolve_endpoint(stack, flags, "listen", &options->listen,
+				      options->listen_text, error);
+}
+
+int serve_resolve(struct serve_options *options, struct flags *flags, struct tp_error *error)
+{
+	bool http = strcmp(codec_names[options->protocol], "http1") == 0;
+	int rc = stack_resolve(&options->stack, flags, false, error);
+
+	options->delivery_name = flags_find(flags, "delivery")->text;
+	options->nonce = getenv(SERVE_NONCE);
+	if (rc == 0)
+		rc = tls_resolve(&options->stack.tls, flags, true, http ? "http/1.1" : NULL, error);
+	if (rc == 0)
+		rc = serve_resolve_answer(options, flags, error);
+	if (rc == 0)
+		rc = resolve_http(options, flags, error);
+	if (rc == 0)
+		rc = judge_memory(options, error);
+	if (rc == 0)
+		rc = resolve_bare(options, flags, error);
+	return rc < 0 ? rc : resolve_listen(options, flags, error);
+}
+
+/* What the command line says; the table below writes it. */
+static struct serve_options options;
+
+static struct flag table[] = {
+	STACK_FLAGS(&options.stack),
+	{.name = "config",
+	 .kind = &flag_config,
+	 .value = &options.config,
+	 .about = "flags from a file, or from a shipped one by its name; may be repeated"},
+	{.name = "check",
+	 .kind = &flag_switch,
+	 .value = &options.check,
+	 .command_line = true,
+	 .about = "print the effective configuration, and end"},
+	{.name = "listen",
+	 .kind = &flag_endpoint,
+	 .value = &options.listen,
+	 .initial = "127.0.0.1:7878",
+	 .about = "where to listen; with --address, there"},
+	{.name = "protocol",
+	 .kind = &flag_choice,
+	 .value = &options.protocol,
+	 .choices = codec_names,
+	 .initial = "framed",
+	 .about = "what is spoken"},
+	TLS_FLAGS(&options.stack.tls),
+	TLS_SERVER_FLAGS(&options.stack.tls),
+	{.name = "delivery",
+	 .kind = &flag_delivery,
+	 .value = &options.delivery,
+	 .initial = "immediate",
+	 .about = "when queued responses are written"},
+	{.name = "handler",
+	 .kind = &flag_handler,
+	 .value = &options.handler,
+	 .initial = "respond",
+	 .about = "what a request is answered with"},
+	{.name = "routes",
+	 .kind = &flag_routes,
+	 .value = &options.routes,
+	 .about = "in place of --handler: which path is answered by which; best in a file"},
+	{.name = "response-bytes",
+	 .kind = &flag_bytes,
+	 .value = &options.response_bytes,
+	 .initial = "64",
+	 .max = BODY_BYTES_MAX,
+	 .about = "respond: body bytes of each response"},
+	{.name = "body-max",
+	 .kind = &flag_bytes,
+	 .value = &options.body_max,
+	 .initial = "64MiB",
+	 .min = 1,
+	 .max = 1024 * 1024 * 1024,
+	 .about = "body bytes that a request may have; a frame holds 16MiB at most"},
+	{.name = "head-timeout",
+	 .kind = &flag_timeout,
+	 .value = &options.timeouts.head_ns,
+	 .initial = "10s",
+	 .min = TIMEOUT_MIN,
+	 .max = TIMEOUT_MAX,
+	 .about = "time for a request's head"},
+	{.name = "body-timeout",
+	 .kind = &flag_timeout,
+	 .value = &options.timeouts.body_ns,
+	 .initial = "30s",
+	 .min = TIMEOUT_MIN,
+	 .max = TIMEOUT_MAX,
+	 .about = "time for a request's body"},
+	{.name = "idle-timeout",
+	 .kind = &flag_timeout,
+	 .value = &options.timeouts.idle_ns,
+	 .initial = "120s",
+	 .min = TIMEOUT_MIN,
+	 .max = TIMEOUT_MAX,
+	 .about = "time between two requests"},
+	{.name = "send-timeout",
+	 .kind = &flag_timeout,
+	 .value = &options.timeouts.send_ns,
+	 .initial = "30s",
+	 .min = TIMEOUT_MIN,
+	 .max = TIMEOUT_MAX,
+	 .about = "time for a peer to take a part of its response"},
+	{.name = "rate-min",
+	 .kind = &flag_bytes,
+	 .value = &options.timeouts.rate_bytes,
+	 .initial = "1KiB",
+	 .max = LIMIT_RING_MAX_BYTES,
+	 .about = "bytes a second that a peer must send or take at least; 0: any"},
+	{.name = "http-line-max",
+	 .kind = &flag_bytes,
+	 .value = &options.http_limits.line_bytes,
+	 .initial = "8KiB",
+	 .min = 64,
+	 .max = LIMIT_RING_MAX_BYTES / 2,
+	 .about = "bytes of a request line"},
+	{.name = "http-head-max",
+	 .kind = &flag_bytes,
+	 .value = &options.http_limits.head_bytes,
+	 .initial = "16KiB",
+	 .min = 128,
+	 .max = LIMIT_RING_MAX_BYTES / 2,
+	 .about = "bytes of a request's head; at most half of --recv-bytes"},
+	{.name = "http-fields-max",
+	 .kind = &flag_count,
+	 .value = &options.http_limits.fields,
+	 .initial = "100",
+	 .min = 1,
+	 .max = HTTP1_FIELDS_MAX,
+	 .about = "fields of a request's head"},
+	{.name = "http-parser",
+	 .kind = &flag_choice,
+	 .value = &options.http_parser,
+	 .choices = serve_parser_names,
+	 .initial = "views",
+	 .about = "read heads in place, or copy them as the experiment's control"},
+	{.name = "http-scan",
+	 .kind = &flag_choice,
+	 .value = &options.http_scan,
+	 .choices = scan_names,
+	 .initial = "best",
+	 .about = "how heads are scanned; best: the fastest that this CPU has"},
+	{.name = "bare",
+	 .kind = &flag_switch,
+	 .value = &options.bare,
+	 .about = "the stack's bare echo, with no pipeline; trusts its peer"},
+	{.name = "request-bytes",
+	 .kind = &flag_bytes,
+	 .value = &options.request_bytes,
+	 .initial = "256",
+	 .max = BODY_BYTES_MAX,
+	 .about = "bare: body bytes of each request"},
+	{.name = "conn-max",
+	 .kind = &flag_count,
+	 .value = &options.conn_max,
+	 .initial = "1024",
+	 .min = 1,
+	 .max = LIMIT_CONN_MAX,
+	 .about = "connections that one worker may have"},
+	{.name = "recv-bytes",
+	 .kind = &flag_ring,
+	 .value = &options.recv_bytes,
+	 .initial = "64KiB",
+	 .min = LIMIT_RING_MIN_BYTES,
+	 .max = LIMIT_RING_MAX_BYTES,
+	 .about = "receive memory of one connection"},
+	{.name = "send-bytes",
+	 .kind = &flag_ring,
+	 .value = &options.send_bytes,
+	 .initial = "64KiB",
+	 .min = LIMIT_RING_MIN_BYTES,
+	 .max = LIMIT_RING_MAX_BYTES,
+	 .about = "send memory of one connection"},
+};
+
+struct flags serve_flags(struct serve_options **options_out)
+{
+	*options_out = &options;
+	return (struct flags){.program = "weir serve",
+			      .about = "Serves requests until SIGINT, SIGTERM or SIGHUP; SIGUSR1 "
+				       "prints a snapshot.",
+			      .table = table,
+			      .count = sizeof(table) / sizeof(table[0])};
+}

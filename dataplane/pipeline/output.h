@@ -1,0 +1,55 @@
+/*
+ * output: a connection's way into the transport's send memory.
+ *
+ * Everything committed is counted as queued until it is written. The delivery policy is asked in
+ * one place, output_complete, which is told of complete responses alone.
+ *
+ * Plane: turn.
+ */
+#ifndef WEIR_PIPELINE_OUTPUT_H
+#define WEIR_PIPELINE_OUTPUT_H
+
+#include "dataplane/pipeline/conn.h"
+
+/* Writes what is queued. */
+static inline void output_write(struct conn *conn)
+{
+	if (conn->queued_bytes == 0)
+		return;
+	conn->queued_bytes = 0;
+	tp_flush(conn->world->tp, conn->handle);
+}
+
+/* Lends room for `bytes`; where there is none, what is queued is written, so that room comes. */
+static inline bool output_reserve(struct conn *conn, size_t bytes, struct room_writer *writer_out)
+{
+	struct conn_world *world = conn->world;
+	unsigned count = tp_reserve(world->tp, conn->handle, bytes, world->rooms);
+
+	world->room_count = count;
+	conn->stalled = count == 0;
+	if (count == 0) {
+		world->counters->stalls++;
+		output_write(conn);
+		return false;
+	}
+	*writer_out = room_writer_of(world->rooms, count);
+	return true;
+}
+
+/* The first `bytes` of the room are to be sent. */
+static inline void output_commit(struct conn *conn, size_t bytes)
+{
+	tp_commit(conn->world->tp, conn->handle, bytes);
+	conn->queued_bytes += bytes;
+	conn->committed_bytes += bytes;
+}
+
+/* Responses have been committed whole: the only place where the policy decides. */
+static inline void output_complete(struct conn *conn)
+{
+	if (delivery_due(&conn->world->delivery, conn->queued_bytes))
+		output_write(conn);
+}
+
+#endif

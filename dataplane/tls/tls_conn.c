@@ -1,0 +1,566 @@
+#include "dataplane/tls/instance.h"
+
+#include "dataplane/core/check.h"
+#include "dataplane/core/clock.h"
+
+#include <openssl/err.h>
+
+#define TO(state) (1u << (state))
+
+static void set_state(struct tls_conn *conn, enum tls_state state)
+{
+	static const uint8_t legal[TLS_STATE_COUNT] = {
+		[TLS_FREE] = TO(TLS_CONNECTING) | TO(TLS_HANDSHAKE),
+		[TLS_CONNECTING] = TO(TLS_HANDSHAKE) | TO(TLS_CLOSED),
+		[TLS_HANDSHAKE] = TO(TLS_OPEN) | TO(TLS_BROKEN) | TO(TLS_CLOSED),
+		[TLS_OPEN] = TO(TLS_ENDING) | TO(TLS_BROKEN) | TO(TLS_CLOSED),
+		[TLS_ENDING] = TO(TLS_BROKEN) | TO(TLS_CLOSED),
+		[TLS_BROKEN] = TO(TLS_CLOSED),
+		[TLS_CLOSED] = TO(TLS_FREE),
+	};
+
+	ASSERT(legal[conn->state] >> state & 1);
+	conn->tls->handshaking += (state == TLS_HANDSHAKE) - (conn->state == TLS_HANDSHAKE);
+	conn->state = state;
+}
+
+/* --- life of a slot --- */
+
+static void take_rings(struct tls_conn *conn)
+{
+	struct tls *tls = conn->tls;
+
+	conn->buffer = slab_acquire(&tls->buffers);
+	CHECK(conn->buffer); /* one for each connection */
+	ring_init(&conn->recv, conn->buffer, (uint32_t)tls->recv_capacity);
+	ring_init(&conn->send, conn->buffer + tls->recv_capacity, tls->limits.send_bytes);
+}
+
+/* OpenSSL's side of it; false without memory. */
+static bool take_ssl(struct tls_conn *conn)
+{
+	struct tls *tls = conn->tls;
+	BIO *bio = tls_bio_create(conn);
+
+	conn->ssl = SSL_new(tls->context);
+	if (!bio || !conn->ssl) {
+		BIO_free(bio);
+		SSL_free(conn->ssl);
+		return false;
+	}
+	SSL_set_bio(conn->ssl, bio, bio);
+	SSL_set_app_data(conn->ssl, conn);
+	if (tls->server)
+		SSL_set_accept_state(conn->ssl);
+	else
+		SSL_set_connect_state(conn->ssl);
+	if (tls->server_name[0])
+		SSL_set_tlsext_host_name(conn->ssl, tls->server_name);
+	if (tls->session)
+		SSL_set_session(conn->ssl, tls->session);
+	take_rings(conn);
+	return true;
+}
+
+struct tls_conn *tls_conn_begin(struct tls *tls, enum tls_state state, bool plain)
+{
+	struct tls_conn *conn = slab_acquire(&tls->conns);
+
+	if (!conn)
+		return NULL;
+	*conn = (struct tls_conn){.tls = tls, .deadline_ns = TIMER_NEVER};
+	list_init(&conn->pending);
+	list_init(&conn->marked);
+	list_init(&conn->resumed);
+	list_init(&conn->dead);
+	timer_init(&conn->timer);
+	if (!plain && !take_ssl(conn)) {
+		slab_release(&tls->conns, conn);
+		return NULL;
+	}
+	set_state(conn, state);
+	return conn;
+}
+
+void tls_conn_destroy(struct tls_conn *conn)
+{
+	struct tls *tls = conn->tls;
+
+	if (conn->state != TLS_CLOSED)
+		set_state(conn, TLS_CLOSED);
+	set_state(conn, TLS_FREE);
+	timer_cancel(&tls->timers, &conn->timer);
+	list_remove(&conn->pending);
+	list_remove(&conn->marked);
+	list_remove(&conn->resumed);
+	list_remove(&conn->dead);
+	SSL_free(conn->ssl);
+	if (conn->buffer)
+		slab_release(&tls->buffers, conn->buffer);
+	slab_release(&tls->conns, conn);
+}
+
+void tls_conn_settle(struct tls_conn *conn)
+{
+	if (conn->state == TLS_CLOSED && (conn->released || !conn->known))
+		tls_conn_destroy(conn);
+}
+
+/* --- what its user is told --- */
+
+void tls_conn_report(struct tls_conn *conn, unsigned bits)
+{
+	struct tls *tls = conn->tls;
+
+	if (conn->bits == 0) {
+		list_push(&tls->pending, &conn->pending);
+		tls->pending_count++;
+	}
+	conn->bits |= (uint16_t)bits;
+}
+
+/* The user's life of it ends; who has not heard of it never will. */
+static void end_for_user(struct tls_conn *conn, enum tp_reason reason)
+{
+	if (conn->over)
+		return;
+	conn->over = true;
+	conn->reason = (uint16_t)reason;
+	if (conn->known)
+		tls_conn_report(conn, TP_CLOSED);
+}
+
+/* --- deadlines --- */
+
+static void set_deadline(struct tls_conn *conn, uint64_t bound_ns)
+{
+	conn->deadline_ns = conn->tls->now_ns + bound_ns;
+	timer_arm(&conn->tls->timers, &conn->timer, conn->deadline_ns);
+}
+
+static void clear_deadline(struct tls_conn *conn)
+{
+	conn->deadline_ns = TIMER_NEVER;
+	timer_cancel(&conn->tls->timers, &conn->timer);
+}
+
+void tls_conn_extend(struct tls_conn *conn)
+{
+	if (conn->finish_wanted && (conn->state == TLS_OPEN || conn->state == TLS_ENDING))
+		set_deadline(conn, conn->tls->shutdown_timeout_ns);
+}
+
+/* --- ends that somebody did not want --- */
+
+static void flush_lower(struct tls_conn *conn)
+{
+	if (!conn->unflushed || !conn->lower)
+		return;
+	conn->unflushed = false;
+	tp_flush(conn->tls->lower, conn->lower);
+}
+
+void tls_conn_drop(struct tls_conn *conn, enum tp_reason reason)
+{
+	struct tls *tls = conn->tls;
+
+	if (conn->lower && !conn->lower_closed) {
+		conn->lower->user = NULL; /* its CLOSED concerns nobody any more */
+		tp_abort(tls->lower, conn->lower);
+	}
+	conn->lower = NULL;
+	if (conn->state == TLS_HANDSHAKE)
+		tls->counters.handshakes_failed++;
+	end_for_user(conn, reason);
+	clear_deadline(conn);
+	list_remove(&conn->marked);
+	list_remove(&conn->resumed);
+	if (conn->state != TLS_CLOSED)
+		set_state(conn, TLS_CLOSED);
+}
+
+/* Says in words why OpenSSL gave up; its queue has the first cause at the bottom. */
+static void note_fault(struct tls_conn *conn)
+{
+	bool verifies = SSL_get_verify_mode(conn->ssl) & SSL_VERIFY_PEER;
+	long verdict = verifies ? SSL_get_verify_result(conn->ssl) : X509_V_OK;
+	const char *reason = ERR_reason_error_string(ERR_peek_error());
+
+	conn->tls->fault = verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
+			   : reason		? reason
+						: "unknown";
+}
+
+/*
+ * OpenSSL gave up. The alert that it wrote, if any, leaves; then the lower transport ends in order,
+ * since a reset could overtake it.
+ */
+static void break_off(struct tls_conn *conn)
+{
+	struct tls_counters *counters = &conn->tls->counters;
+
+	note_fault(conn);
+	if (conn->state == TLS_HANDSHAKE)
+		counters->handshakes_failed++;
+	else if (!conn->alerted)
+		counters->broken++;
+	end_for_user(conn, conn->alerted ? TP_RESET : TP_FAILED);
+	set_state(conn, TLS_BROKEN);
+	flush_lower(conn);
+	if (!conn->lower_closed)
+		tp_finish(conn->tls->lower, conn->lower);
+	set_deadline(conn, conn->tls->shutdown_timeout_ns);
+}
+
+/* The peer ended the lower transport without a close_notify. */
+static void end_truncated(struct tls_conn *conn)
+{
+	if (conn->state != TLS_HANDSHAKE)
+		conn->tls->counters.truncated++;
+	conn->tls->fault = "the peer ended without close_notify";
+	tls_conn_drop(conn, TP_RESET);
+}
+
+void tls_conn_expire(struct tls_conn *conn)
+{
+	conn->tls->counters.handshakes_late += conn->state == TLS_HANDSHAKE;
+	tls_conn_drop(conn, TP_TIMEOUT);
+	tls_conn_settle(conn);
+}
+
+static enum tp_reason lower_verdict(const struct tls_conn *conn, enum tp_reason reason)
+{
+	if (reason != TP_DONE)
+		return reason;
+	return conn->state == TLS_ENDING && conn->peer_ended ? TP_DONE : TP_RESET;
+}
+
+void tls_conn_lower_gone(struct tls_conn *conn, enum tp_reason reason)
+{
+	if (conn->ssl)
+		conn->lower = NULL; /* a plain one's lends what it holds as long as ours lives */
+	if (conn->state == TLS_HANDSHAKE)
+		conn->tls->counters.handshakes_failed++;
+	end_for_user(conn, conn->ssl ? lower_verdict(conn, reason) : reason);
+	clear_deadline(conn);
+	if (conn->state != TLS_CLOSED)
+		set_state(conn, TLS_CLOSED);
+}
+
+/*
+ * Before each call of OpenSSL: what another connection left in the thread's queue would be taken
+ * for this one's. Looking first is cheaper than clearing what is empty.
+ */
+static void forget_errors(void)
+{
+	if (ERR_peek_error())
+		ERR_clear_error();
+}
+
+/* --- handshake --- */
+
+void tls_conn_start(struct tls_conn *conn)
+{
+	if (conn->state == TLS_CONNECTING)
+		set_state(conn, TLS_HANDSHAKE);
+	set_deadline(conn, conn->tls->handshake_timeout_ns);
+}
+
+static void open_conn(struct tls_conn *conn)
+{
+	struct tls *tls = conn->tls;
+
+	set_state(conn, TLS_OPEN);
+	tls->counters.handshakes++;
+	tls->counters.resumed += SSL_session_reused(conn->ssl) != 0;
+	clear_deadline(conn);
+	conn->known = true;
+	tls_conn_report(conn, tls->server ? TP_ACCEPTED : TP_CONNECTED);
+	tls_conn_extend(conn);
+}
+
+/*
+ * A step of the handshake; whether another can go further. Its time is counted apart, for which the
+ * clock is read: a step takes a thousand times as long.
+ */
+static bool shake_hands(struct tls_conn *conn)
+{
+	uint64_t start_ns = clock_now_ns();
+	int done;
+
+	conn->tls->starved = false;
+	forget_errors();
+	done = SSL_do_handshake(conn->ssl);
+	conn->tls->counters.handshake_ns += clock_now_ns() - start_ns;
+	if (done == 1) {
+		open_conn(conn);
+		return false;
+	}
+	switch (SSL_get_error(conn->ssl, done)) {
+	case SSL_ERROR_WANT_READ:
+		return !conn->tls->starved;
+	case SSL_ERROR_WANT_WRITE:
+		return false;
+	default:
+		break_off(conn);
+		return false;
+	}
+}
+
+/* --- receiving --- */
+
+/*
+ * Where decrypted bytes may go, in one piece. What the lower transport still held when it closed is
+ * taken in whole: the ring has a second half for it.
+ */
+static struct room next_room(struct tls_conn *conn)
+{
+	uint32_t used = ring_used(&conn->recv);
+	uint32_t bound = conn->lower_closed ? conn->recv.capacity : conn->tls->limits.recv_bytes;
+	struct room rooms[2] = {{0}};
+
+	if (used < bound)
+		ring_rooms(&conn->recv, bound - used, rooms);
+	return rooms[0];
+}
+
+static void take_plaintext(struct tls_conn *conn, size_t bytes)
+{
+	struct tls_counters *counters = &conn->tls->counters;
+
+	ring_commit(&conn->recv, (uint32_t)bytes);
+	counters->record_bytes_in += bytes;
+	counters->records_in += SSL_pending(conn->ssl) == 0;
+	tls_conn_extend(conn);
+	tls_conn_report(conn, TP_READABLE);
+}
+
+static void end_of_peer(struct tls_conn *conn)
+{
+	if (conn->peer_ended)
+		return;
+	conn->peer_ended = true;
+	tls_conn_extend(conn);
+	tls_conn_report(conn, TP_FINISHED);
+}
+
+/* One read of OpenSSL; whether another can bring more. */
+static bool receive_once(struct tls_conn *conn, struct room room)
+{
+	size_t bytes;
+	int done;
+
+	conn->tls->starved = false;
+	forget_errors();
+	done = SSL_read_ex(conn->ssl, room.base, room.bytes, &bytes);
+	if (done) {
+		take_plaintext(conn, bytes);
+		return true;
+	}
+	switch (SSL_get_error(conn->ssl, done)) {
+	case SSL_ERROR_WANT_READ: /* also behind each message that is not data */
+		if (conn->key_updates <= TLS_KEY_UPDATES_MAX)
+			return !conn->tls->starved;
+		break;
+	case SSL_ERROR_WANT_WRITE: /* an answer of OpenSSL's own waits for send memory */
+		return false;
+	case SSL_ERROR_ZERO_RETURN:
+		end_of_peer(conn);
+		return false;
+	default:
+		break;
+	}
+	break_off(conn);
+	if (conn->key_updates > TLS_KEY_UPDATES_MAX)
+		conn->tls->fault = "too many KeyUpdates";
+	return false;
+}
+
+/* Decrypts what was lent, as far as there is room. */
+static void receive_lent(struct tls_conn *conn)
+{
+	struct room room;
+
+	while (conn->state == TLS_HANDSHAKE && shake_hands(conn))
+		;
+	if (conn->state != TLS_OPEN && conn->state != TLS_ENDING)
+		return;
+	do {
+		room = next_room(conn);
+		conn->paused = room.bytes == 0;
+	} while (!conn->paused && !conn->peer_ended && receive_once(conn, room));
+}
+
+/* What comes behind the end, or to a connection that is broken, is of no use to anybody. */
+static bool takes_no_more(const struct tls_conn *conn)
+{
+	return conn->peer_ended || conn->state == TLS_BROKEN;
+}
+
+/* Borrows what the lower transport holds, works on it, and gives back what was used. */
+static size_t receive_some(struct tls_conn *conn)
+{
+	struct tls *tls = conn->tls;
+	unsigned count = tp_peek(tls->lower, conn->lower, tls->input_spans, LIMIT_SPANS);
+	size_t lent, used;
+
+	tls->input = span_reader_of(tls->input_spans, count);
+	lent = tls->input.left;
+	conn->paused = false;
+	if (!takes_no_more(conn))
+		receive_lent(conn);
+	conn->paused |= tls->input.left > 0;
+	used = takes_no_more(conn) ? lent : lent - tls->input.left;
+	tls->input = (struct span_reader){0};
+	if (used > 0)
+		tp_consume(tls->lower, conn->lower, used);
+	return used;
+}
+
+static void receive(struct tls_conn *conn)
+{
+	while (receive_some(conn) > 0 && !conn->paused)
+		;
+	if (conn->lower_finished && !conn->paused && !takes_no_more(conn))
+		end_truncated(conn);
+}
+
+void tls_conn_advance(struct tls_conn *conn)
+{
+	if (!conn->lower || conn->state == TLS_CONNECTING)
+		return;
+	receive(conn);
+	tls_conn_send(conn);
+	if (conn->lower)
+		flush_lower(conn);
+}
+
+/* --- sending --- */
+
+/* The next record's bytes in one piece: in place, or gathered where they wrap. */
+static const uint8_t *next_record(struct tls_conn *conn, uint32_t bytes)
+{
+	struct span spans[2];
+	struct span_reader reader = span_reader_of(spans, ring_spans(&conn->send, 0, bytes, spans));
+
+	return span_reader_peek(&reader, conn->tls->gathered, bytes);
+}
+
+static void count_record(struct tls_conn *conn, size_t bytes)
+{
+	struct tls_counters *counters = &conn->tls->counters;
+
+	counters->records_out++;
+	counters->record_bytes_out += bytes;
+	tls_conn_extend(conn);
+}
+
+/*
+ * One record, or the rest of one that the lower transport had refused; whether it left. A record is
+ * handed to OpenSSL again with the size it had: it is sealed already.
+ */
+static bool seal_record(struct tls_conn *conn)
+{
+	uint32_t used = ring_used(&conn->send);
+	uint32_t bytes = conn->sealing_bytes	   ? conn->sealing_bytes
+			 : used < TLS_RECORD_BYTES ? used
+						   : TLS_RECORD_BYTES;
+	size_t written;
+	int done;
+
+	forget_errors();
+	done = SSL_write_ex(conn->ssl, next_record(conn, bytes), bytes, &written);
+	if (done) {
+		conn->sealing_bytes = 0;
+		ring_consume(&conn->send, (uint32_t)written);
+		count_record(conn, written);
+		return true;
+	}
+	switch (SSL_get_error(conn->ssl, done)) {
+	case SSL_ERROR_WANT_WRITE:
+	case SSL_ERROR_WANT_READ:
+		conn->sealing_bytes = bytes;
+		return false;
+	default:
+		break_off(conn);
+		return false;
+	}
+}
+
+/* Refused by the lower transport, what it has is flushed, which may make room at once. */
+static void seal(struct tls_conn *conn)
+{
+	while (conn->state == TLS_OPEN && ring_used(&conn->send) > 0) {
+		if (seal_record(conn))
+			continue;
+		if (conn->state != TLS_OPEN || !conn->unflushed)
+			return;
+		flush_lower(conn);
+	}
+}
+
+static void answer_refused(struct tls_conn *conn)
+{
+	if (!conn->refused_bytes || ring_free(&conn->send) < conn->refused_bytes)
+		return;
+	conn->refused_bytes = 0;
+	tls_conn_report(conn, TP_WRITABLE);
+}
+
+/* close_notify behind all that was committed, then the lower transport's end. */
+static void end_our_side(struct tls_conn *conn)
+{
+	int done;
+
+	forget_errors();
+	done = SSL_shutdown(conn->ssl);
+	if (done < 0) {
+		if (SSL_get_error(conn->ssl, done) != SSL_ERROR_WANT_WRITE)
+			break_off(conn);
+		return;
+	}
+	set_state(conn, TLS_ENDING);
+	flush_lower(conn);
+	tp_finish(conn->tls->lower, conn->lower);
+}
+
+void tls_conn_send(struct tls_conn *conn)
+{
+	if (conn->state != TLS_OPEN || conn->lower_closed)
+		return;
+	conn->tls->counters.runs_out += conn->unwritten_bytes > 0;
+	conn->unwritten_bytes = 0;
+	seal(conn);
+	if (conn->state != TLS_OPEN)
+		return;
+	answer_refused(conn);
+	flush_lower(conn);
+	if (conn->finish_wanted && ring_used(&conn->send) == 0)
+		end_our_side(conn);
+}
+
+/* --- what OpenSSL tells in passing --- */
+
+void tls_conn_on_message(int write, int version, int type, const void *bytes, size_t count,
+			 SSL *ssl, void *unused)
+{
+	struct tls_conn *conn;
+
+	if (write || type != SSL3_RT_HANDSHAKE || count == 0 ||
+	    ((const uint8_t *)bytes)[0] != SSL3_MT_KEY_UPDATE)
+		return;
+	conn = SSL_get_app_data(ssl);
+	conn->key_updates++;
+	conn->tls->counters.key_updates++;
+}
+
+void tls_conn_on_info(const SSL *ssl, int where, int value)
+{
+	struct tls_conn *conn;
+
+	if ((where & SSL_CB_READ_ALERT) != SSL_CB_READ_ALERT || value >> 8 != SSL3_AL_FATAL)
+		return;
+	conn = SSL_get_app_data(ssl);
+	conn->alerted = true;
+	conn->tls->counters.alerts_in++;
+}

@@ -1,0 +1,252 @@
+#!/usr/bin/python3
+"""`weir load --protocol http1` against servers that are not ours: nginx and Python's http.server. Speaks TAP.
+
+usage: load_http1_test.py WEIR [SUBSTRING...]
+"""
+
+import hashlib
+import http.server
+import os
+import random
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+from tests.e2e.processes import (  # noqa: E402: as above
+    DEADLINE_S, Skip, free_port, judge_result, load, run, run_tests, stacks_over_loopback, test)
+
+SIZES = [0, 1, 64, 16 * 1024 - 1, 16 * 1024 + 1, 64 * 1024 + 1, 100 * 1024]
+HTTP = ("--protocol", "http1")
+GET = (*HTTP, "--request-bytes", 0)
+
+NGINX = """
+daemon off;
+error_log stderr;
+pid {folder}/pid;
+worker_processes 1;
+{user}
+events {{ worker_connections 128; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    keepalive_requests 1000000000;
+    server {{
+        listen 127.0.0.1:{port};
+        listen [::1]:{port};
+        listen unix:{folder}/socket;
+        root {folder}/files;
+        location /bounded/ {{ alias {folder}/files/; keepalive_requests 10; }}
+    }}
+}}
+"""
+
+
+class Nginx:
+    """nginx with a file of each of SIZES, named by its size."""
+
+    def __init__(self):
+        self.program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+        if not self.program:
+            raise Skip("nginx is not installed")
+        self.folder = tempfile.TemporaryDirectory()
+        self.port = free_port()
+        self.address = f"127.0.0.1:{self.port}"
+        os.mkdir(f"{self.folder.name}/files")
+        for size in SIZES:
+            self.add(size)
+        user = "user root;" if os.geteuid() == 0 else ""
+        config = f"{self.folder.name}/nginx.conf"
+        with open(config, "w", encoding="ascii") as file:
+            file.write(NGINX.format(folder=self.folder.name, port=self.port, user=user))
+        self.process = subprocess.Popen([self.program, "-p", self.folder.name, "-c", config, "-e", "stderr"],
+                                        stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+    def add(self, size):
+        with open(self.file(size), "wb") as file:
+            file.write(random.Random(size).randbytes(size))
+
+    def file(self, size):
+        return f"{self.folder.name}/files/{size}"
+
+    def __enter__(self):
+        end = time.monotonic() + DEADLINE_S
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return self
+            except ConnectionRefusedError:
+                if self.process.poll() is not None or time.monotonic() > end:
+                    raise AssertionError(f"nginx does not listen: {self.process.stderr.read()}") from None
+                time.sleep(0.01)
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        self.process.communicate(timeout=DEADLINE_S)
+        self.folder.cleanup()
+
+
+class Answerer(http.server.BaseHTTPRequestHandler):
+    """Answers with 1000 bytes of 0x5A, or with the request's body; under /chunked in chunks, behind an interim answer."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def answer(self):
+        self.server.asked.add((self.command, self.path, self.headers["Host"]))
+        body = self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"\x5a" * 1000
+        if self.path == "/chunked":
+            self.send_response_only(103)
+            self.send_header("Link", "</style.css>; rel=preload")
+            self.end_headers()
+        self.send_response(200)
+        if self.path != "/chunked":
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+            return
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        for at in range(0, len(body), 300):
+            self.wfile.write(b"%x;at=%d\r\n%b\r\n" % (len(body[at:at + 300]), at, body[at:at + 300]))
+        self.wfile.write(b"0\r\nX-Trailer: yes\r\n\r\n")
+
+    do_GET = do_POST = do_PUT = answer  # noqa: N815: as http.server has it
+
+    def log_message(self, *_):
+        pass
+
+
+class Python(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Answerer)
+        self.address = f"127.0.0.1:{self.server_address[1]}"
+        self.asked = set()
+
+    def handle_error(self, *_):
+        """A client that goes away is none."""
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+
+
+def digest_of(server, *args):
+    status, out, error = run("load", "--connect", server.address, "--digest", 20, *args)
+    assert status == 0, (status, out, error)
+    return re.search(r"^digest ([0-9a-f]{64}) (\d+)$", out, re.M).groups()
+
+
+def hash_of(body, count=20):
+    answer = b"200\n" + body + b"%d\n" % len(body)
+    return hashlib.sha256(answer * count).hexdigest(), str(len(answer) * count)
+
+
+@test("every file of nginx is verified to its last byte, at depth 1 and pipelined, on each stack")
+def files():
+    with Nginx() as nginx:
+        for stack in stacks_over_loopback():
+            for size in SIZES if stack == "epoll" else SIZES[::3]:
+                args = (*GET, "--stack", stack, "--path", f"/{size}", "--expect-file", nginx.file(size),
+                        "--depth", 8 if size % 2 else 1, "--duration", "50ms", "--warmup", "10ms")
+                judge_result(load(nginx, *args)[0], args)
+
+
+@test("a file of 50 MiB is verified to its last byte")
+def large():
+    size = 50 * 1024 * 1024
+    with Nginx() as nginx:
+        nginx.add(size)
+        with open(nginx.file(size), "rb") as file:
+            body = file.read()
+        expected = f"{nginx.folder.name}/expected"
+        args = ("load", "--connect", nginx.address, "--digest", 2, *GET, "--path", f"/{size}", "--expect-file", expected)
+        for last, wanted in ((body[-1], 0), (body[-1] ^ 1, 3)):
+            with open(expected, "wb") as file:
+                file.write(body[:-1] + bytes([last]))
+            status, out, error = run(*args)
+            assert status == wanted and "digest %s %s\n" % hash_of(body, 2) in out, (status, out, error)
+        assert f"wrong_bytes (1): connection 0: byte {size - 1} of" in error, error
+
+
+@test("nginx answers over IPv6 and a Unix socket, too")
+def families():
+    with Nginx() as nginx:
+        for address in (f"[::1]:{nginx.port}", f"unix:{nginx.folder.name}/socket"):
+            nginx.address = address
+            args = (*GET, "--path", "/64", "--expect-file", nginx.file(64))
+            judge_result(load(nginx, *args)[0], args)
+
+
+@test("what HEAD is answered with ends with its head")
+def head():
+    with Nginx() as nginx:
+        args = (*GET, "--method", "HEAD", "--path", "/64", "--response-bytes", 64, "--depth", 8)
+        judge_result(load(nginx, *args)[0], args)
+
+
+@test("what nginx answers wrongly is told in its words")
+def wrong():
+    with Nginx() as nginx:
+        cases = [
+            ("/none", 64, "wrong_status (1): connection 0: the server says 404 Not Found: <html>"),
+            ("/64", 1, "wrong_length (1): connection 0: a response body of 64 bytes, asked for 1"),
+            ("/16383", 16385, "wrong_length (1): connection 0: a response body of 16383 bytes, asked for 16385"),
+            ("/bounded/64", 64, "wrong_head (1): connection 0: a response behind which the server closes"),
+        ]
+        for path, size, says in cases:
+            args = ("--path", path, "--expect-file", nginx.file(size), "--connections", 1)
+            error = load(nginx, *GET, *args, expect=3)[1]
+            assert says in error, (says, error)
+        args = ("--path", "/none", "--expect-status", 404, "--connections", 1, "--expect-file", nginx.file(64))
+        assert "wrong_length" in load(nginx, *GET, *args, expect=3)[1]
+
+
+@test("http.server is asked for what was said, with and without a body")
+def requests():
+    with Python() as python:
+        args = (*HTTP, "--path", "/some/where?x=y", "--response-bytes", 1000)
+        judge_result(load(python, *args, "--request-bytes", 0)[0], args)
+        judge_result(load(python, *args, "--handler", "echo", "--host", "example.org", "--depth", 4)[0], args)
+        assert python.asked == {("GET", "/some/where?x=y", python.address),
+                                ("POST", "/some/where?x=y", "example.org")}, python.asked
+
+
+@test("chunks of http.server are put together, and digested as the body that they are")
+def chunked():
+    with Python() as python:
+        args = (*GET, "--response-bytes", 1000, "--path")
+        judge_result(load(python, *args, "/chunked", "--depth", 4)[0], args)
+        assert digest_of(python, *args, "/chunked") == digest_of(python, *args, "/", "--depth", 8) == hash_of(b"\x5a" * 1000)
+        error = load(python, *args, "/chunked", "--response-bytes", 999, "--connections", 1, expect=3)[1]
+        assert "wrong_length (1): connection" in error and "asked for 999" in error, error
+
+
+@test("an answer of HTTP that is wrong still has its digest")
+def wrong_digest():
+    with Nginx() as nginx:
+        with open(nginx.file(64), "rb") as file:
+            right = hash_of(file.read())
+        status, out, error = run("load", "--connect", nginx.address, "--digest", 20, *GET, "--path", "/64")
+        assert status == 3 and f"digest {right[0]} {right[1]}\n" in out, (status, out)
+        assert "wrong_bytes (1)" in error, error
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests())

@@ -1,0 +1,302 @@
+/* How handshakes come about: sessions, protocols, trust, and what is refused. */
+#include "tests/support/suite.h"
+#include "tests/unit/tls/foreign.h"
+#include "tests/unit/tls/pem.h"
+#include "tests/unit/tls/rig.h"
+
+#include <string.h>
+
+static const struct tp_limits limits = {.conn_max = 64, .recv_bytes = 65536, .send_bytes = 65536};
+static struct world world;
+static struct foreign foreign;
+
+/* One exchange, so that a ticket has come, and an end in order. */
+static void talk_and_end(struct seen *client, struct seen *server)
+{
+	uint8_t bytes[100] = {1};
+
+	CU_ASSERT_TRUE(world_transfer(&world, server, client, bytes, sizeof(bytes), 100));
+	tp_finish(client->tp, client->conn);
+	tp_finish(server->tp, server->conn);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+	CU_ASSERT_TRUE(world_until(&world, server, TP_CLOSED));
+	CU_ASSERT_EQUAL(client->reason, TP_DONE);
+}
+
+static void resume_version(enum tls_version version, bool wanted)
+{
+	enum { CONNS = 3 };
+	struct seen *client, *server;
+
+	rig_reset();
+	rig_server.config.version_min = rig_server.config.version_max = version;
+	rig_server.config.resumption = wanted;
+	if (!world_open(&world, &limits))
+		return;
+	for (unsigned i = 0; i < CONNS; i++)
+		if (world_join(&world, &client, &server))
+			talk_and_end(client, server);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.client, "handshakes"), CONNS);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes"), CONNS);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.client, "resumed"), wanted ? CONNS - 1 : 0);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "resumed"), wanted ? CONNS - 1 : 0);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_failed"), 0);
+	CU_ASSERT_TRUE(rig_detail(world.pair.server, "handshake_ns") > 0);
+	world_close(&world);
+}
+
+static void sessions_resume_1_2(void)
+{
+	resume_version(TLS_1_2, true);
+}
+
+static void sessions_resume_1_3(void)
+{
+	resume_version(TLS_1_3, true);
+}
+
+static void no_tickets_no_resumption(void)
+{
+	resume_version(TLS_1_2, false);
+	resume_version(TLS_1_3, false);
+}
+
+/* What one worker sealed, another opens. */
+static void another_worker_resumes(void)
+{
+	struct seen *client, *server;
+	struct tp *first;
+
+	rig_reset();
+	if (!world_open(&world, &limits))
+		return;
+	CU_ASSERT_TRUE_FATAL(world_join(&world, &client, &server));
+	talk_and_end(client, server);
+	first = world.pair.client;
+	world.pair.server->ops->close(world.pair.server);
+	CU_ASSERT_EQUAL(rig_reopen_server(&world.pair, &limits), 0);
+	CU_ASSERT_TRUE_FATAL(world_join(&world, &client, &server));
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "resumed"), 1);
+	CU_ASSERT_EQUAL(rig_detail(first, "resumed"), 1);
+	world_close(&world);
+}
+
+/* --- ALPN --- */
+
+static void protocol_is_chosen(void)
+{
+	static const uint8_t offered[] = "\x06"
+					 "spdy/9"
+					 "\x08"
+					 "http/1.1"
+					 "\x04"
+					 "echo";
+	const unsigned char *name;
+	unsigned length;
+
+	rig_reset();
+	rig_server.config.alpn = "echo,http/1.1";
+	rig_client.plain = true;
+	if (!world_open(&world, &limits))
+		return;
+	foreign_open(&foreign);
+	SSL_set_alpn_protos(foreign.ssl, offered, sizeof(offered) - 1);
+	CU_ASSERT_TRUE(foreign_join(&world, &foreign));
+	SSL_get0_alpn_selected(foreign.ssl, &name, &length);
+	CU_ASSERT_EQUAL(length, 8);
+	CU_ASSERT_TRUE(length == 8 && memcmp(name, "http/1.1", 8) == 0);
+	foreign_close(&foreign);
+	world_close(&world);
+}
+
+/* Our client is to be refused by our server: both count it, and only the client is told. */
+static void expect_refusal(const char *fault_client, const char *fault_server)
+{
+	struct seen *client;
+
+	if (!world_open(&world, &limits))
+		return;
+	client = world_connect(&world);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
+	world_idle(&world);
+	CU_ASSERT_EQUAL(client->bits, TP_CLOSED);
+	CU_ASSERT_EQUAL(world.accepted_count, 0);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.client, "handshakes_failed"), 1);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_failed"), 1);
+	CU_ASSERT_STRING_EQUAL(tls_fault(world.pair.client), fault_client);
+	CU_ASSERT_STRING_EQUAL(tls_fault(world.pair.server), fault_server);
+	world_close(&world);
+}
+
+static void no_protocol_in_common(void)
+{
+	rig_reset();
+	rig_server.config.alpn = "http/1.1";
+	rig_client.config.alpn = "echo";
+	expect_refusal("tlsv1 alert no application protocol", "no application protocol");
+}
+
+/* --- trust --- */
+
+static char certificate[PEM_PATH], key[PEM_PATH];
+
+static bool make_pair(void)
+{
+	const struct pem_spec spec = {.name = "good.example", .days = 30};
+
+	rig_reset();
+	pem_path("pair.crt", certificate);
+	pem_path("pair.key", key);
+	rig_server.config.version_max = rig_client.config.version_max = TLS_1_2;
+	rig_server.config.certificate = certificate;
+	rig_server.config.key = key;
+	rig_client.config.insecure = false;
+	return pem_make(&spec, certificate, key);
+}
+
+static void trusted_name_is_taken(void)
+{
+	struct seen *client, *server;
+
+	CU_ASSERT_TRUE_FATAL(make_pair());
+	rig_client.config.authorities = certificate;
+	rig_client.config.server_name = "good.example";
+	if (world_open_joined(&world, &limits, &client, &server)) {
+		talk_and_end(client, server);
+		world_close(&world);
+	}
+	pem_clean();
+}
+
+static void other_names_are_refused(void)
+{
+	CU_ASSERT_TRUE_FATAL(make_pair());
+	rig_client.config.authorities = certificate;
+	rig_client.config.server_name = "evil.example";
+	expect_refusal("hostname mismatch", "sslv3 alert bad certificate");
+	rig_client.config.server_name = "192.0.2.1";
+	expect_refusal("IP address mismatch", "sslv3 alert bad certificate");
+	pem_clean();
+}
+
+static void untrusted_is_refused(void)
+{
+	struct seen *client, *server;
+
+	CU_ASSERT_TRUE_FATAL(make_pair());
+	expect_refusal("self-signed certificate", "tlsv1 alert unknown ca");
+	rig_client.config.insecure = true;
+	if (world_open_joined(&world, &limits, &client, &server))
+		world_close(&world);
+	pem_clean();
+}
+
+/* --- what a server does not do --- */
+
+/* A foreign client of one version and one cipher is to be refused with an alert. */
+static void expect_alert(int version, const char *ciphers, int alert)
+{
+	rig_reset();
+	rig_client.plain = true;
+	if (!world_open(&world, &limits))
+		return;
+	foreign_open(&foreign);
+	SSL_set_security_level(foreign.ssl, 0);
+	SSL_set_min_proto_version(foreign.ssl, version);
+	SSL_set_max_proto_version(foreign.ssl, version);
+	CU_ASSERT_TRUE(SSL_set_cipher_list(foreign.ssl, ciphers));
+	foreign_try(&world, &foreign);
+	CU_ASSERT_EQUAL(foreign.alert, alert);
+	CU_ASSERT_TRUE(world_until(&world, foreign.seen, TP_FINISHED));
+	CU_ASSERT_EQUAL(world.accepted_count, 0);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_failed"), 1);
+	foreign_close(&foreign);
+	world_close(&world);
+}
+
+static void old_versions_are_refused(void)
+{
+	expect_alert(TLS1_VERSION, "ALL:@SECLEVEL=0", SSL_AD_PROTOCOL_VERSION);
+	expect_alert(TLS1_1_VERSION, "ALL:@SECLEVEL=0", SSL_AD_PROTOCOL_VERSION);
+}
+
+static void no_cipher_in_common(void)
+{
+	expect_alert(TLS1_2_VERSION, "ECDHE-RSA-AES128-GCM-SHA256", SSL_AD_HANDSHAKE_FAILURE);
+}
+
+/* --- bounds --- */
+
+/* A hello that never ends costs its time and no more; the same bytes in time are fine. */
+static void slow_hello_is_late(void)
+{
+	rig_reset();
+	rig_client.plain = true;
+	if (!world_open(&world, &limits))
+		return;
+	foreign_open(&foreign);
+	foreign.step_bytes = 1;
+	CU_ASSERT_TRUE(foreign_join(&world, &foreign));
+	foreign_close(&foreign);
+	world_close(&world);
+
+	rig_server.config.handshake_timeout_ns = 5 * 1000 * 1000;
+	if (!world_open(&world, &limits))
+		return;
+	foreign_open(&foreign);
+	foreign.seen = world_connect(&world);
+	SSL_do_handshake(foreign.ssl);
+	foreign.step_bytes = 1;
+	for (unsigned i = 0; i < 100; i++)
+		foreign_turn(&world, &foreign);
+	CU_ASSERT_TRUE(world_until(&world, foreign.seen, TP_CLOSED));
+	CU_ASSERT_EQUAL(foreign.seen->reason, TP_RESET);
+	CU_ASSERT_EQUAL(world.accepted_count, 0);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_late"), 1);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_failed"), 1);
+	foreign_close(&foreign);
+	world_close(&world);
+}
+
+static void handshakes_are_bounded(void)
+{
+	enum { MOST = 2, ALL = 6 };
+	struct seen *silent[ALL];
+
+	rig_reset();
+	rig_server.config.handshakes_max = MOST;
+	rig_client.plain = true;
+	if (!world_open(&world, &limits))
+		return;
+	for (unsigned i = 0; i < ALL; i++)
+		silent[i] = world_connect(&world);
+	CU_ASSERT_TRUE(rig_until(&world, world.pair.server, "handshakes_refused", ALL - MOST));
+	world_idle(&world);
+	for (unsigned i = 0; i < ALL; i++)
+		CU_ASSERT_EQUAL((silent[i]->bits & TP_CLOSED) != 0, i >= MOST);
+	tp_abort(silent[0]->tp, silent[0]->conn);
+	CU_ASSERT_TRUE(rig_until(&world, world.pair.server, "handshakes_failed", 1));
+	foreign_open(&foreign);
+	CU_ASSERT_TRUE(foreign_join(&world, &foreign));
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_refused"), ALL - MOST);
+	foreign_close(&foreign);
+	world_close(&world);
+}
+
+static const struct suite_test tests[] = {
+	{"a session is resumed in TLS 1.2", sessions_resume_1_2},
+	{"a session is resumed in TLS 1.3", sessions_resume_1_3},
+	{"without tickets no session is resumed", no_tickets_no_resumption},
+	{"a session of one worker is resumed by another", another_worker_resumes},
+	{"a server takes the client's first protocol that it knows", protocol_is_chosen},
+	{"without a protocol in common the handshake ends", no_protocol_in_common},
+	{"a trusted certificate with the right name is taken", trusted_name_is_taken},
+	{"a certificate for another name is refused", other_names_are_refused},
+	{"an untrusted certificate is refused unless all are taken", untrusted_is_refused},
+	{"versions before 1.2 are refused", old_versions_are_refused},
+	{"without a cipher in common the handshake ends", no_cipher_in_common},
+	{"a hello may come in single bytes, but not too slowly", slow_hello_is_late},
+	{"no more handshakes at a time than allowed", handshakes_are_bounded},
+};
+
+SUITE_MAIN("tls handshake", tests)
