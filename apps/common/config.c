@@ -288,6 +288,15 @@ static void set_folder(struct layer *layer)
 	}
 }
 
+static void note_file(struct layer *layer)
+{
+	struct config *config = layer->config;
+
+	config->files = config->files
+				? keep(config, json_sprintf("%s,%s", config->files, layer->source))
+				: layer->source;
+}
+
 static void read_file(struct layer *layer, const char *name, struct problems *problems)
 {
 	struct document document = {.path = layer->path, .judge = judge, .context = layer};
@@ -295,6 +304,7 @@ static void read_file(struct layer *layer, const char *name, struct problems *pr
 	layer->number++;
 	if (!find(layer, name, problems))
 		return;
+	note_file(layer);
 	set_folder(layer);
 	if (document_load(&document, problems) == 0 && document_parse(&document, problems) == 0)
 		judge(&document, problems);

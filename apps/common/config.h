@@ -24,7 +24,9 @@ enum { CONFIG_FILES_MAX = 8 };
 struct config {
 	const char *names[CONFIG_FILES_MAX]; /* as given: a path, or the name of a shipped file */
 	unsigned count;
-	json_t *kept; /* the texts that flags lend */
+	/* by config_read */
+	json_t *kept;	   /* the texts that flags lend */
+	const char *files; /* all that were read, as their sources, with ',' between; NULL: none */
 };
 
 extern const struct flag_kind flag_config; /* struct config */

@@ -102,6 +102,7 @@ bool follow_server(struct load_options *options, struct flags *flags, int *statu
 	if (flags_parse(&server_flags, 1, none, &error) == FLAGS_OK &&
 	    !config_take(&options->from, &server_flags, status_out))
 		return false;
+	flags_resolve(flags, "from-config", options->from.files);
 	if (follow(options, flags, server, &server_flags, &error) == 0)
 		return true;
 	*status_out = exit_with(EXIT_USAGE, flags->program, &error);

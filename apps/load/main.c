@@ -253,7 +253,7 @@ static const struct flag_kind flag_method = {
 	.parse = parse_method};
 
 /* What the command line says; the table below writes it. */
-static struct load_options options = {.method = TALK_METHOD_SUITABLE};
+static struct load_options options;
 
 static struct flag table[] = {
 	STACK_FLAGS(&options.stack),

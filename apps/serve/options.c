@@ -15,6 +15,11 @@ static const char *const scan_names[] = {"best", "scalar", "sse4.2", "avx2", NUL
 #define TIMEOUT_MIN CLOCK_MS_NS
 #define TIMEOUT_MAX (3600 * CLOCK_SECOND_NS)
 
+static bool is_http(const struct serve_options *options)
+{
+	return strcmp(codec_names[options->protocol], "http1") == 0;
+}
+
 /* Refuses what a bare echo cannot be. 0, or -EINVAL with `error` filled. */
 static int judge_bare(const struct serve_options *options, const struct flags *flags,
 		      struct tp_error *error)
@@ -79,14 +84,42 @@ int serve_resolve_answer(struct serve_options *options, struct flags *flags, str
 	return routes_judge(&options->routes, error);
 }
 
+static bool is_for_http(const char *handler)
+{
+	size_t bytes = strcspn(handler, ":");
+
+	for (unsigned i = 0; handler_table[i]; i++)
+		if (strlen(handler_table[i]->name) == bytes &&
+		    strncmp(handler_table[i]->name, handler, bytes) == 0)
+			return handler_table[i]->http_only;
+	return false;
+}
+
+/* Refuses a handler that frames cannot ask anything of. */
+static int judge_framed(const struct serve_options *options, struct tp_error *error)
+{
+	const char *handler = options->handler;
+
+	for (unsigned i = 0; i < options->routes.count && !handler; i++)
+		if (is_for_http(options->routes.table[i].handler))
+			handler = options->routes.table[i].handler;
+	if (!handler || !is_for_http(handler))
+		return 0;
+	return tp_fail(error, -EINVAL, "the handler %.200s is HTTP's; use --protocol http1",
+		       handler);
+}
+
 /* Chooses how heads are scanned; of another protocol, drops what is for HTTP alone. */
 static int resolve_http(struct serve_options *options, struct flags *flags, struct tp_error *error)
 {
 	const struct http1_limits *limits = &options->http_limits;
 	const char *wanted = scan_names[options->http_scan];
 
-	if (strcmp(codec_names[options->protocol], "http1") != 0)
-		return flags_drop(flags, "http-", "--protocol http1", error);
+	if (!is_http(options)) {
+		int rc = flags_drop(flags, "http-", "--protocol http1", error);
+
+		return rc < 0 ? rc : judge_framed(options, error);
+	}
 	if (limits->line_bytes > limits->head_bytes)
 		return tp_fail(error, -EINVAL,
 			       "--http-line-max %u is more than --http-head-max %u, which counts "
@@ -131,13 +164,14 @@ static int resolve_listen(struct serve_options *options, struct flags *flags,
 
 int serve_resolve(struct serve_options *options, struct flags *flags, struct tp_error *error)
 {
-	bool http = strcmp(codec_names[options->protocol], "http1") == 0;
+	const char *alpn = is_http(options) ? "http/1.1" : NULL;
 	int rc = stack_resolve(&options->stack, flags, false, error);
 
 	options->delivery_name = flags_find(flags, "delivery")->text;
 	options->nonce = getenv(SERVE_NONCE);
+	flags_resolve(flags, "config", options->config.files);
 	if (rc == 0)
-		rc = tls_resolve(&options->stack.tls, flags, true, http ? "http/1.1" : NULL, error);
+		rc = tls_resolve(&options->stack.tls, flags, true, alpn, error);
 	if (rc == 0)
 		rc = serve_resolve_answer(options, flags, error);
 	if (rc == 0)

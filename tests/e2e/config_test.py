@@ -54,6 +54,7 @@ def layers():
         assert config["wait"] == ("block", "a.json")
         assert config["idle_timeout"] == ("10s", "weir.json")
         assert config["head_timeout"] == ("10s", "default")
+        assert config["config"] == ("weir.json,a.json,b.json", "flag")
         swapped, _ = check("--config", "b.json", "--config", "a.json")
         assert swapped["response_bytes"] == ("20KiB", "a.json")
 
@@ -66,7 +67,7 @@ def recorded():
         assert ready["config_sources"]["listen"] == "flag" and ready["config_sources"]["conn_max"] == "default"
         assert ready["protocol"] == "framed" and ready["tls"] == {"on": False} and ready["http"] is None
         result, _ = load(server, "--from-config", "a.json", "--depth", 4)
-        assert result["config"]["response_bytes"] == 100
+        assert result["config"]["response_bytes"] == 100 and result["config"]["from_config"] == "a.json"
         assert result["config_sources"]["response_bytes"] == "a.json"
         assert result["config_sources"]["depth"] == "flag" and result["config_sources"]["handler"] == "default"
         server.end()
