@@ -23,14 +23,17 @@
 /* KeyUpdates taken from one connection; honest peers need one in terabytes. */
 enum { TLS_KEY_UPDATES_MAX = 64 };
 
+/* How long what was sent may take to be delivered when the peer does not answer our end. */
+#define TLS_LINGER_NS (60ull * 1000 * 1000 * 1000)
+
 enum tls_state {
 	TLS_FREE,
 	TLS_CONNECTING, /* the lower transport connects */
 	TLS_HANDSHAKE,
 	TLS_OPEN,
-	TLS_ENDING, /* our close_notify has left; the peer's end is awaited */
-	TLS_BROKEN, /* an alert has left; the lower transport ends */
-	TLS_CLOSED, /* the lower transport's connection is gone */
+	TLS_ENDING,    /* our close_notify has left; the peer's end is awaited */
+	TLS_LINGERING, /* its user was told of the end; what was sent is still on its way */
+	TLS_CLOSED,    /* the lower transport's connection is gone */
 	TLS_STATE_COUNT,
 };
 
@@ -114,6 +117,9 @@ struct tls_conn {
 int tls_context_create(const struct tls_config *config, SSL_CTX **context_out,
 		       struct tp_error *error);
 
+/* Whether a host's name is an address. */
+bool tls_is_address(const char *name);
+
 /* Why OpenSSL's last call failed; static. */
 const char *tls_openssl_reason(void);
 
@@ -162,9 +168,6 @@ void tls_conn_drop(struct tls_conn *conn, enum tp_reason reason);
 
 /* Its deadline has passed; its slot may be free afterwards. */
 void tls_conn_expire(struct tls_conn *conn);
-
-/* Gives the time that the peer has for its end anew, once ours is wanted. */
-void tls_conn_extend(struct tls_conn *conn);
 
 /* Frees the slot if both lives are over. */
 void tls_conn_settle(struct tls_conn *conn);

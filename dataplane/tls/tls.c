@@ -3,7 +3,6 @@
 #include "dataplane/core/clock.h"
 #include "dataplane/tls/instance.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <stdlib.h>
@@ -143,11 +142,10 @@ static void take_bounds(struct tls *tls, const struct tls_config *config)
 /* RFC 6066, section 3: SNI names hosts, never addresses. */
 static void take_server_name(struct tls *tls, const struct tls_config *config)
 {
-	uint8_t address[16];
 	const char *name = config->server_name;
 
 	if (!config->server && name && strlen(name) < sizeof(tls->server_name) &&
-	    inet_pton(AF_INET, name, address) != 1 && inet_pton(AF_INET6, name, address) != 1)
+	    !tls_is_address(name))
 		strcpy(tls->server_name, name);
 }
 

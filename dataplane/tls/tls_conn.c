@@ -12,10 +12,10 @@ static void set_state(struct tls_conn *conn, enum tls_state state)
 	static const uint8_t legal[TLS_STATE_COUNT] = {
 		[TLS_FREE] = TO(TLS_CONNECTING) | TO(TLS_HANDSHAKE),
 		[TLS_CONNECTING] = TO(TLS_HANDSHAKE) | TO(TLS_CLOSED),
-		[TLS_HANDSHAKE] = TO(TLS_OPEN) | TO(TLS_BROKEN) | TO(TLS_CLOSED),
-		[TLS_OPEN] = TO(TLS_ENDING) | TO(TLS_BROKEN) | TO(TLS_CLOSED),
-		[TLS_ENDING] = TO(TLS_BROKEN) | TO(TLS_CLOSED),
-		[TLS_BROKEN] = TO(TLS_CLOSED),
+		[TLS_HANDSHAKE] = TO(TLS_OPEN) | TO(TLS_LINGERING) | TO(TLS_CLOSED),
+		[TLS_OPEN] = TO(TLS_ENDING) | TO(TLS_LINGERING) | TO(TLS_CLOSED),
+		[TLS_ENDING] = TO(TLS_LINGERING) | TO(TLS_CLOSED),
+		[TLS_LINGERING] = TO(TLS_CLOSED),
 		[TLS_CLOSED] = TO(TLS_FREE),
 	};
 
@@ -144,9 +144,10 @@ static void clear_deadline(struct tls_conn *conn)
 	timer_cancel(&conn->tls->timers, &conn->timer);
 }
 
-void tls_conn_extend(struct tls_conn *conn)
+/* Gives the time that the peer has for its end anew, once ours has left. */
+static void extend_end(struct tls_conn *conn)
 {
-	if (conn->finish_wanted && (conn->state == TLS_OPEN || conn->state == TLS_ENDING))
+	if (conn->state == TLS_ENDING)
 		set_deadline(conn, conn->tls->shutdown_timeout_ns);
 }
 
@@ -205,7 +206,7 @@ static void break_off(struct tls_conn *conn)
 	else if (!conn->alerted)
 		counters->broken++;
 	end_for_user(conn, conn->alerted ? TP_RESET : TP_FAILED);
-	set_state(conn, TLS_BROKEN);
+	set_state(conn, TLS_LINGERING);
 	flush_lower(conn);
 	if (!conn->lower_closed)
 		tp_finish(conn->tls->lower, conn->lower);
@@ -221,9 +222,25 @@ static void end_truncated(struct tls_conn *conn)
 	tls_conn_drop(conn, TP_RESET);
 }
 
+/* What we sent, our end behind it, may still be on its way to a slow reader and is not cut off. */
+static void leave(struct tls_conn *conn)
+{
+	conn->tls->fault = "the peer did not answer the end";
+	end_for_user(conn, TP_TIMEOUT);
+	set_state(conn, TLS_LINGERING);
+	set_deadline(conn, TLS_LINGER_NS);
+}
+
 void tls_conn_expire(struct tls_conn *conn)
 {
-	conn->tls->counters.handshakes_late += conn->state == TLS_HANDSHAKE;
+	if (conn->state == TLS_ENDING) {
+		leave(conn);
+		return;
+	}
+	if (conn->state == TLS_HANDSHAKE) {
+		conn->tls->counters.handshakes_late++;
+		conn->tls->fault = "the handshake took too long";
+	}
 	tls_conn_drop(conn, TP_TIMEOUT);
 	tls_conn_settle(conn);
 }
@@ -276,7 +293,6 @@ static void open_conn(struct tls_conn *conn)
 	clear_deadline(conn);
 	conn->known = true;
 	tls_conn_report(conn, tls->server ? TP_ACCEPTED : TP_CONNECTED);
-	tls_conn_extend(conn);
 }
 
 /*
@@ -331,7 +347,7 @@ static void take_plaintext(struct tls_conn *conn, size_t bytes)
 	ring_commit(&conn->recv, (uint32_t)bytes);
 	counters->record_bytes_in += bytes;
 	counters->records_in += SSL_pending(conn->ssl) == 0;
-	tls_conn_extend(conn);
+	extend_end(conn);
 	tls_conn_report(conn, TP_READABLE);
 }
 
@@ -340,7 +356,7 @@ static void end_of_peer(struct tls_conn *conn)
 	if (conn->peer_ended)
 		return;
 	conn->peer_ended = true;
-	tls_conn_extend(conn);
+	extend_end(conn);
 	tls_conn_report(conn, TP_FINISHED);
 }
 
@@ -394,7 +410,7 @@ static void receive_lent(struct tls_conn *conn)
 /* What comes behind the end, or to a connection that is broken, is of no use to anybody. */
 static bool takes_no_more(const struct tls_conn *conn)
 {
-	return conn->peer_ended || conn->state == TLS_BROKEN;
+	return conn->peer_ended || conn->state == TLS_LINGERING;
 }
 
 /* Borrows what the lower transport holds, works on it, and gives back what was used. */
@@ -452,7 +468,6 @@ static void count_record(struct tls_conn *conn, size_t bytes)
 
 	counters->records_out++;
 	counters->record_bytes_out += bytes;
-	tls_conn_extend(conn);
 }
 
 /*
@@ -520,6 +535,7 @@ static void end_our_side(struct tls_conn *conn)
 		return;
 	}
 	set_state(conn, TLS_ENDING);
+	extend_end(conn);
 	flush_lower(conn);
 	tp_finish(conn->tls->lower, conn->lower);
 }

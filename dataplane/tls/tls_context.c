@@ -211,7 +211,7 @@ static int keep_session(SSL *ssl, SSL_SESSION *session)
 	return 1;
 }
 
-static bool is_ip(const char *name)
+bool tls_is_address(const char *name)
 {
 	uint8_t address[16];
 
@@ -224,8 +224,8 @@ static int expect_name(SSL_CTX *context, const char *name, struct tp_error *erro
 	X509_VERIFY_PARAM *param = SSL_CTX_get0_param(context);
 
 	X509_VERIFY_PARAM_set_hostflags(param, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-	if (is_ip(name) ? X509_VERIFY_PARAM_set1_ip_asc(param, name)
-			: X509_VERIFY_PARAM_set1_host(param, name, 0))
+	if (tls_is_address(name) ? X509_VERIFY_PARAM_set1_ip_asc(param, name)
+				 : X509_VERIFY_PARAM_set1_host(param, name, 0))
 		return 0;
 	return tp_fail(error, -EINVAL, "tls: '%s' is no name of a host", name);
 }

@@ -113,7 +113,6 @@ void tls_finish(struct tp *tp, struct tp_conn *handle)
 		tp_finish(tls_of(tp)->lower, conn->lower);
 		return;
 	}
-	tls_conn_extend(conn);
 	mark(conn);
 }
 
