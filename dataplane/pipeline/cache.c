@@ -10,6 +10,7 @@
 #include "dataplane/core/limits.h"
 #include "dataplane/pipeline/cache_rules.h"
 #include "dataplane/pipeline/handlers.h"
+#include "dataplane/pipeline/produce.h"
 #include "dataplane/pipeline/proxied.h"
 #include "dataplane/pipeline/proxy_head.h"
 #include "dataplane/pipeline/store.h"
@@ -54,6 +55,9 @@ struct asking {
 	struct list joined; /* in the kept's list, or none */
 	struct list timed;  /* JOINED: in the cache's list, by deadline */
 	uint64_t due_ns;
+	bool changes; /* the method is not safe: what is kept may be wrong behind it */
+	uint32_t key_bytes;
+	uint8_t key[KEY_BYTES];
 };
 
 struct cache {
@@ -132,6 +136,17 @@ static void keep(struct asking *asking, struct span bytes)
 	count_evicted(cache);
 }
 
+/* RFC 9111 section 4.4. */
+static void forget(struct asking *asking)
+{
+	struct store *store = &asking->cache->store;
+	struct store_entry *entry =
+		store_find(store, (struct span){asking->key, asking->key_bytes});
+
+	if (entry)
+		store_drop(store, entry);
+}
+
 static void on_head(struct proxied_tap *tap, const struct http1_response *response,
 		    uint64_t body_bytes)
 {
@@ -142,6 +157,8 @@ static void on_head(struct proxied_tap *tap, const struct http1_response *respon
 	struct fields_text fields = {.base = room, .room = sizeof(room)};
 	bool ends_by_close = body_bytes == BODY_UNKNOWN && !response->framing.chunked;
 
+	if (asking->changes && response->status < 400)
+		forget(asking);
 	if (!kept)
 		return;
 	kept->lifetime_ns = cache_lifetime_ns(response, asking->cache->ttl_ns, &kept->age_seconds);
@@ -195,21 +212,13 @@ static void respond(struct asking *asking)
 	asking->state = ASKING_SEND;
 }
 
-static void send(struct asking *asking)
+static bool produce(struct exchange *exchange, void *source, struct room_writer *writer,
+		    size_t bytes)
 {
-	struct room_writer writer;
-	uint64_t left;
+	struct asking *asking = exchange_state(exchange);
 
-	exchange_drop(asking->exchange);
-	while ((left = exchange_left(asking->exchange)) > 0) {
-		size_t step = left < LIMIT_CHUNK_BYTES ? (size_t)left : LIMIT_CHUNK_BYTES;
-
-		if (!exchange_room(asking->exchange, step, &writer))
-			return;
-		store_copy(&asking->cache->store, &asking->cursor, &writer, step);
-		exchange_put(asking->exchange, step);
-	}
-	exchange_finish(asking->exchange);
+	store_copy(source, &asking->cursor, writer, bytes);
+	return true;
 }
 
 /* --- the exchange --- */
@@ -230,7 +239,8 @@ static void cache_advance(struct handler *handler, struct exchange *exchange)
 	case ASKING_SEND:
 		break;
 	}
-	send(asking);
+	exchange_drop(exchange);
+	produce_rest(exchange, produce, &asking->cache->store);
 }
 
 /* What is kept under the key, if it is still fresh or just being fetched. */
@@ -267,16 +277,23 @@ static void lead(struct cache *cache, struct asking *asking, struct span key)
 	asking->kept = kept;
 }
 
+static bool changes(enum http1_method method)
+{
+	return method != HTTP1_GET && method != HTTP1_HEAD && method != HTTP1_OPTIONS &&
+	       method != HTTP1_TRACE;
+}
+
 /* Decides who answers. */
 static void ask(struct cache *cache, struct asking *asking, const struct request *request)
 {
-	uint8_t room[KEY_BYTES];
-	struct fields_text key = {.base = room, .room = sizeof(room)};
+	struct fields_text key = {.base = asking->key, .room = sizeof(asking->key)};
 	struct kept *kept = NULL;
 	bool usable = cache_may_answer(request);
 
 	cache_put_key(request, &key);
 	usable &= !key.full;
+	asking->key_bytes = (uint32_t)key.bytes;
+	asking->changes = !key.full && changes(request->method);
 	if (usable)
 		kept = find_kept(cache, fields_written(&key));
 	if (kept && kept->whole) {
@@ -303,8 +320,10 @@ static void cache_begin(struct handler *handler, struct exchange *exchange,
 	struct asking *asking = slab_acquire(&cache->askings);
 
 	CHECK(asking); /* a connection has one exchange at a time */
-	*asking = (struct asking){
-		.tap = {on_head, on_body, on_end}, .cache = cache, .exchange = exchange};
+	memset(asking, 0, offsetof(struct asking, key));
+	asking->tap = (struct proxied_tap){on_head, on_body, on_end};
+	asking->cache = cache;
+	asking->exchange = exchange;
 	list_init(&asking->joined);
 	list_init(&asking->timed);
 	exchange_set_state(exchange, asking);

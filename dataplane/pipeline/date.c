@@ -1,7 +1,5 @@
 #include "dataplane/pipeline/date.h"
 
-#include "dataplane/core/clock.h"
-
 #include <time.h>
 
 void date_init(struct date *date)

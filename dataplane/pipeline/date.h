@@ -9,6 +9,7 @@
 #ifndef WEIR_PIPELINE_DATE_H
 #define WEIR_PIPELINE_DATE_H
 
+#include "dataplane/core/clock.h"
 #include "dataplane/proto/http1_date.h"
 
 #include <stdint.h>
@@ -24,6 +25,12 @@ void date_init(struct date *date);
 
 /* Writes the text anew for a time. */
 void date_renew(struct date *date, uint64_t now_ns);
+
+/* The wall clock's seconds since 1970 at a time of ours. */
+static inline int64_t date_seconds(const struct date *date, uint64_t now_ns)
+{
+	return (int64_t)((now_ns + date->ahead_ns) / CLOCK_SECOND_NS);
+}
 
 /* HTTP1_DATE_BYTES, lent until the next call. */
 static inline const char *date_text(struct date *date, uint64_t now_ns)

@@ -92,19 +92,6 @@ bool fields_member(struct span *list, struct span *member_out)
 	return false;
 }
 
-bool fields_list(struct fields_walk walk, const char *name, const char *member)
-{
-	struct span list, found;
-
-	while (fields_next(&walk, name, &list)) {
-		while (fields_member(&list, &found)) {
-			if (fields_same(found, member))
-				return true;
-		}
-	}
-	return false;
-}
-
 bool fields_number(struct span text, uint64_t max, uint64_t *number_out)
 {
 	uint64_t number = 0;
@@ -114,7 +101,7 @@ bool fields_number(struct span text, uint64_t max, uint64_t *number_out)
 	for (size_t i = 0; i < text.bytes; i++) {
 		unsigned digit = text.base[i] - '0';
 
-		if (digit > 9 || number > (max - digit) / 10)
+		if (digit > 9 || digit > max || number > (max - digit) / 10)
 			return false;
 		number = number * 10 + digit;
 	}

@@ -30,9 +30,6 @@ bool fields_have(struct fields_walk walk, const char *name);
 /* Takes the next member off a list that is parted by commas; false at its end. */
 bool fields_member(struct span *list, struct span *member_out);
 
-/* Whether some field of this name has this member, in whatever case. */
-bool fields_list(struct fields_walk walk, const char *name, const char *member);
-
 /* Whether `text` is `lower`, in whatever case. */
 bool fields_same(struct span text, const char *lower);
 

@@ -42,9 +42,21 @@ static bool stays_here(struct fields_walk all, struct span name)
 	return is_among(name, hop_by_hop) || names_proxy(name) || is_named(all, name);
 }
 
+/* Whether the Connection fields are few enough to be heeded. */
+static bool connection_fits(struct fields_walk walk)
+{
+	struct span list;
+	size_t bytes = 0;
+
+	while (fields_next(&walk, "connection", &list))
+		bytes += list.bytes;
+	return bytes <= PROXY_CONNECTION_BYTES;
+}
+
 /* The fields that go on, but for those named. */
 static void put_fields(struct fields_walk all, const char *const *but, struct fields_text *text)
 {
+	text->full |= !connection_fits(all);
 	for (unsigned i = 0; i < all.left; i++) {
 		const struct http1_field *field = &all.field[i];
 

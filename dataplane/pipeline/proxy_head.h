@@ -3,7 +3,8 @@
  *
  * What concerns one connection alone stays there: Connection and whatever it names, Keep-Alive, TE,
  * Trailer, Transfer-Encoding, Upgrade, Expect and Proxy-*. How the body is framed is said anew by
- * whoever sends it. Via is added.
+ * whoever sends it. Via is added. Each field is compared with each member of Connection, so those
+ * may have PROXY_CONNECTION_BYTES together; for more there is no room.
  *
  * Plane: turn.
  */
@@ -14,6 +15,8 @@
 #include "dataplane/pipeline/fields.h"
 
 #include <stdbool.h>
+
+enum { PROXY_CONNECTION_BYTES = 512 };
 
 /* Writes a request's whole head; text.full says that there was no room. */
 void proxy_head_request(const struct request *request, struct fields_text *text);

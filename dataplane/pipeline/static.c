@@ -12,6 +12,7 @@
 #include "dataplane/pipeline/conditions.h"
 #include "dataplane/pipeline/fields.h"
 #include "dataplane/pipeline/handlers.h"
+#include "dataplane/pipeline/produce.h"
 #include "dataplane/pipeline/static_file.h"
 #include "dataplane/pipeline/store.h"
 #include "dataplane/pipeline/world.h"
@@ -20,7 +21,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { NO_FILE = -1, FIELDS_ROOM = 256 };
@@ -194,7 +194,8 @@ struct choice {
 };
 
 static struct choice choose(const struct http1_request *request,
-			    const struct validators *validators, uint64_t bytes)
+			    const struct validators *validators, uint64_t bytes,
+			    int64_t now_seconds)
 {
 	static const uint16_t codes[] = {
 		[RANGE_WHOLE] = 200, [RANGE_PART] = 206, [RANGE_UNSATISFIABLE] = 416};
@@ -204,7 +205,7 @@ static struct choice choose(const struct http1_request *request,
 		choice.range.bytes = choice.status == 304 ? bytes : 0;
 		return choice;
 	}
-	choice.range = conditions_range(request, validators, bytes, time(NULL));
+	choice.range = conditions_range(request, validators, bytes, now_seconds);
 	choice.status = codes[choice.range.kind];
 	if (choice.range.kind == RANGE_WHOLE)
 		choice.range.bytes = bytes;
@@ -223,7 +224,8 @@ static void respond(struct folder *folder, struct exchange *exchange, const stru
 
 	put_tag(&tag, stamp);
 	validators.tag = fields_written(&tag);
-	choice = choose(request->http, &validators, stamp->bytes);
+	choice = choose(request->http, &validators, stamp->bytes,
+			date_seconds(&folder->world->date, folder->world->now_ns));
 	put_validators(&fields, &validators);
 	if (choice.range.kind != RANGE_WHOLE)
 		put_range(&fields, &choice.range, stamp->bytes);
@@ -282,9 +284,12 @@ static void static_begin(struct handler *handler, struct exchange *exchange,
 }
 
 /* The next `bytes` of the file; false if they are no longer there. */
-static bool produce(struct folder *folder, struct sending *sending, struct room_writer *writer,
+static bool produce(struct exchange *exchange, void *source, struct room_writer *writer,
 		    size_t bytes)
 {
+	struct sending *sending = exchange_state(exchange);
+	struct folder *folder = source;
+
 	if (sending->kept) {
 		store_copy(&folder->store, &sending->cursor, writer, bytes);
 		return true;
@@ -298,26 +303,13 @@ static bool produce(struct folder *folder, struct sending *sending, struct room_
 static void static_advance(struct handler *handler, struct exchange *exchange)
 {
 	struct sending *sending = exchange_state(exchange);
-	struct room_writer writer;
-	uint64_t left;
 
 	exchange_drop(exchange);
 	if (sending->refusal) {
 		exchange_refuse(exchange, sending->refusal, http1_reason(sending->refusal));
 		return;
 	}
-	while ((left = exchange_left(exchange)) > 0) {
-		size_t step = left < LIMIT_CHUNK_BYTES ? (size_t)left : LIMIT_CHUNK_BYTES;
-
-		if (!exchange_room(exchange, step, &writer))
-			return;
-		if (!produce(folder_of(handler), sending, &writer, step)) {
-			exchange_break(exchange);
-			return;
-		}
-		exchange_put(exchange, step);
-	}
-	exchange_finish(exchange);
+	produce_rest(exchange, produce, folder_of(handler));
 }
 
 static void static_end(struct handler *handler, struct exchange *exchange)

@@ -217,7 +217,6 @@ static void some_requests_are_passed_on(void)
 		"GET /x HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"x\"\r\n\r\n",
 		"GET /x HTTP/1.1\r\nHost: a\r\nCache-Control: no-cache\r\n\r\n",
 		"GET /x HTTP/1.1\r\nHost: a\r\nPragma: no-cache\r\n\r\n",
-		"POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n",
 		"OPTIONS /x HTTP/1.1\r\nHost: a\r\n\r\n",
 		"GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nb"};
 
@@ -228,6 +227,19 @@ static void some_requests_are_passed_on(void)
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
 		CU_ASSERT_TRUE(asked_for(requests[i], ok)); /* nor answered from what is */
 	CU_ASSERT_FALSE(asked_for(plain, ok));
+	hand_close(&hand);
+}
+
+static void what_is_changed_is_forgotten(void)
+{
+	static const char change[] = "PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+
+	open_by_hand("");
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(asked_for(change, "HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n"));
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(asked_for(change, "HTTP/1.1 204 No Content\r\n\r\n"));
+	CU_ASSERT_TRUE(asked_for(plain, ok));
 	hand_close(&hand);
 }
 
@@ -432,6 +444,7 @@ static const struct suite_test tests[] = {
 	{"some answers are kept though they say something",
 	 some_answers_are_kept_though_they_say_something},
 	{"some requests are passed on", some_requests_are_passed_on},
+	{"what is changed is forgotten", what_is_changed_is_forgotten},
 	{"what is stale is fetched anew", what_is_stale_is_fetched_anew},
 	{"many that ask at once are one fetch", many_that_ask_at_once_are_one_fetch},
 	{"what is not kept, each fetches", what_is_not_kept_each_fetches},

@@ -114,6 +114,19 @@ static void fields_of_one_hop_stay_there(void)
 	hand_close(&hand);
 }
 
+static void too_many_named_fields_are_refused(void)
+{
+	char request[1200] = "GET / HTTP/1.1\r\nHost: a\r\nConnection: a";
+
+	for (unsigned i = 0; i < 300; i++)
+		strcat(request, ",a");
+	strcat(request, "\r\n\r\n");
+	open_by_hand("");
+	CU_ASSERT_FALSE(ask(request));
+	CU_ASSERT_EQUAL(status(), 431);
+	hand_close(&hand);
+}
+
 static void absolute_form_becomes_origin_form(void)
 {
 	open_by_hand("");
@@ -363,6 +376,7 @@ static const struct suite_test tests[] = {
 	{"bodies are streamed both ways", bodies_are_streamed_both_ways},
 	{"chunked bodies stay chunked", chunked_bodies_stay_chunked},
 	{"fields of one hop stay there", fields_of_one_hop_stay_there},
+	{"a Connection that names too many fields is refused", too_many_named_fields_are_refused},
 	{"absolute form becomes origin form", absolute_form_becomes_origin_form},
 	{"interim answers are swallowed", interim_answers_are_swallowed},
 	{"the answer to HEAD has no body, whatever it says", a_head_has_no_body_whatever_it_says},
