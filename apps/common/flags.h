@@ -33,7 +33,8 @@ struct flag;
 struct flag_fault {
 	struct place_step steps[3];
 	unsigned step_count;
-	bool at_key; /* the last step's key, not what it leads to */
+	bool at_key;		   /* the last step's key, not what it leads to */
+	char key[FLAGS_KEY_BYTES]; /* room for one that a step lends */
 	char text[512];
 };
 

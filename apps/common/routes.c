@@ -49,7 +49,8 @@ static bool read_keys(const json_t *object, struct flag_fault *fault)
 			known |= strcmp(keys[i], key) == 0;
 		if (known)
 			continue;
-		fault->steps[1] = (struct place_step){.key = key};
+		snprintf(fault->key, sizeof(fault->key), "%s", key);
+		fault->steps[1] = (struct place_step){.key = fault->key};
 		fault->at_key = true;
 		snprintf(text, sizeof(text),
 			 "unknown key '%.60s'; %sa route has path, match, method and handler", key,

@@ -48,7 +48,8 @@ static enum verify_result malformed(const struct verifier *verifier, unsigned wh
 				    enum http1_status status)
 {
 	failures_note(verifier->failures, FAILURE_wrong_head, 1,
-		      "connection %u: a malformed response: %s", who, http1_status_text(status));
+		      "connection %u: a malformed response: %s%s", who, http1_status_text(status),
+		      status == HTTP1_BAD_LINE ? "; does the server speak HTTP/1.1 there?" : "");
 	return VERIFY_WRONG;
 }
 

@@ -35,8 +35,8 @@ enum failure_kind {
 enum { FAILURE_TEXT_BYTES = 240 };
 
 /* What to ask when answers fit no request: a bare server knows the sizes by its flags alone. */
-#define FAILURE_ASK_SIZES                                                             \
-	"; do server and client have the same --request-bytes, --response-bytes and " \
+#define FAILURE_ASK_SIZES                                                                         \
+	"; do server and client have the same --protocol, --request-bytes, --response-bytes and " \
 	"--handler?"
 
 struct failures {

@@ -60,18 +60,15 @@ static bool find_bytes(struct conn *conn)
 	return false;
 }
 
-size_t body_ready(struct conn *conn)
+size_t body_await(struct conn *conn)
 {
-	struct codec_state *state = &conn->codec;
-	size_t there, wanted = 1;
+	const struct codec_state *state = &conn->codec;
+	size_t there;
 
 	if (!find_bytes(conn))
 		return 0;
 	there = conn->reader->left;
-	if (!state->pieces)
-		wanted =
-			state->body_left < LIMIT_CHUNK_BYTES ? state->body_left : LIMIT_CHUNK_BYTES;
-	if (there < wanted) {
+	if (!state->pieces || there == 0) {
 		starve(conn);
 		return 0;
 	}

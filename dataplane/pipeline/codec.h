@@ -103,11 +103,11 @@ struct codec {
 	 */
 	size_t (*interim)(uint8_t *to);
 	/*
-	 * The run at the beginning of `piece`, of at most `requests_max` (at least 1), whose last
-	 * answer is the first that reaches `due_bytes`; an empty one if there is none.
+	 * Finds the run at the beginning of `piece`, of at most `requests_max` (at least 1), whose
+	 * last answer is the first that reaches `due_bytes`. False: there is none.
 	 */
-	struct run (*find_run)(struct conn_world *world, struct span piece, unsigned requests_max,
-			       size_t due_bytes);
+	bool (*find_run)(struct conn_world *world, struct span piece, unsigned requests_max,
+			 size_t due_bytes, struct run *run_out);
 	/* Writes the answers to the run whose requests stand at `request`. */
 	void (*write_run)(struct conn_world *world, const struct run *run, const uint8_t *request,
 			  uint8_t *to);

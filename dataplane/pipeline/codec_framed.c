@@ -33,8 +33,7 @@ static enum codec_status framed_decode(struct conn_world *world, struct codec_st
 	state->frame.opcode = head.opcode;
 	state->pieces = state->frame.more_frames = begins_stream(head.flags);
 	state->begun = false;
-	state->body_bytes = 0;
-	state->body_left = head.body_bytes;
+	state->body_bytes = state->body_left = head.body_bytes;
 	state->body_ended = head.body_bytes == 0 && !state->pieces;
 	*request_out =
 		(struct request){.method = HTTP1_POST,

@@ -64,7 +64,8 @@ static void end_exchange(struct conn *conn)
 	if (handler->ops->end)
 		handler->ops->end(handler, &conn->exchange);
 	conn->exchange.handler = NULL;
-	conn_forget_head(conn);
+	if (conn->head_bytes > 0)
+		conn_forget_head(conn);
 }
 
 void conn_closed(struct conn *conn)
@@ -188,8 +189,7 @@ static enum step begin_exchange(struct conn *conn, const struct request *request
 	struct exchange *exchange = &conn->exchange;
 
 	world->counters->requests++;
-	if (request->body_bytes != BODY_UNKNOWN)
-		world->counters->request_bytes += request->body_bytes;
+	world->counters->request_bytes += conn->codec.body_left;
 	conn->codec.within = true;
 	conn->begun = conn->served = true;
 	conn->partial = false;
@@ -209,7 +209,9 @@ static enum step step_head(struct conn *conn, unsigned *share)
 	struct conn_world *world = conn->world;
 	struct request request;
 
-	if (*share == 0 && conn->reader->left > 0)
+	if (conn->reader->left == 0)
+		return await_head(conn);
+	if (*share == 0)
 		return STEP_YIELD;
 	switch (world->codec->decode(world, &conn->codec, conn->reader, &request)) {
 	case CODEC_OK:
@@ -227,7 +229,8 @@ static enum step step_exchange(struct conn *conn)
 {
 	struct exchange *exchange = &conn->exchange;
 
-	exchange->handler->ops->advance(exchange->handler, exchange);
+	if (!exchange->broken)
+		exchange->handler->ops->advance(exchange->handler, exchange);
 	return settle(conn);
 }
 
@@ -299,11 +302,12 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 
 	while (*share > 0 && conn->reader->left > 0) {
 		struct span piece = span_reader_piece(conn->reader);
-		struct run run = world->codec->find_run(
-			world, piece, *share, world->delivery.threshold_bytes - conn->queued_bytes);
+		struct run run;
 
 		ASSERT(conn->queued_bytes < world->delivery.threshold_bytes);
-		if (run.requests == 0)
+		if (!world->codec->find_run(world, piece, *share,
+					    world->delivery.threshold_bytes - conn->queued_bytes,
+					    &run))
 			return true;
 		if (tp_reserve(world->tp, conn->handle, run.response_bytes, world->rooms) != 1)
 			return false;
@@ -411,7 +415,10 @@ void conn_visit(struct conn *conn)
 		conn->consumed_bytes += lent - reader.left;
 	}
 	output_write(conn);
-	note_wait(conn, reader.left);
+	if (conn->state == CONN_HEAD && !conn->partial && conn->deadline.kind == DEADLINE_IDLE)
+		conn->deadline.since_ns = world->now_ns; /* as most visits end */
+	else
+		note_wait(conn, reader.left);
 	world->counters->yields += step == STEP_YIELD;
 	/* a full array may hide more input, which brings no event of its own */
 	if (step == STEP_YIELD || (conn->crowded && lent > reader.left))

@@ -37,6 +37,10 @@ static void echo_advance(struct handler *handler, struct exchange *exchange)
 			return;
 		exchange_copy(exchange, &writer, bytes);
 		exchange_put(exchange, bytes);
+		if (exchange_left(exchange) == 0) { /* and so has the request's body */
+			exchange_finish(exchange);
+			return;
+		}
 	}
 	if (exchange_body_ended(exchange))
 		exchange_finish(exchange);

@@ -46,7 +46,8 @@ void exchange_copy(struct exchange *exchange, struct room_writer *writer, size_t
 		size_t step = piece.bytes < bytes ? piece.bytes : bytes;
 
 		room_writer_put(writer, piece.base, step);
-		span_reader_skip(conn->reader, step);
+		conn->reader->offset += step;
+		conn->reader->left -= step;
 		bytes -= step;
 	}
 }
@@ -109,7 +110,8 @@ static void put_head(struct conn *conn, struct room_writer *writer)
 static void commit(struct conn *conn, size_t bytes)
 {
 	output_commit(conn, bytes);
-	conn_forget_head(conn);
+	if (conn->head_bytes > 0)
+		conn_forget_head(conn);
 	conn->exchange.out = true;
 }
 
@@ -192,25 +194,34 @@ void exchange_put(struct exchange *exchange, size_t bytes)
 	commit(conn, conn->head_bytes + bytes);
 }
 
-bool exchange_finish(struct exchange *exchange)
+/* Puts the head of a response without a body, or what ends a stream. False: no room. */
+static bool put_end(struct conn *conn)
 {
-	struct conn *conn = conn_of(exchange);
-	struct codec_state *state = &conn->codec;
+	const struct codec_state *state = &conn->codec;
 	uint8_t end[CODEC_PIECE_BYTES];
 	size_t end_bytes = state->streams ? conn->world->codec->end(state, end) : 0;
 	size_t bytes = conn->head_bytes + end_bytes;
 	struct room_writer writer;
 
-	ASSERT(exchange->responded && (exchange->left == 0 || state->streams));
-	if (bytes > 0 && !exchange->finished) {
-		if (!output_reserve(conn, bytes, &writer))
-			return false;
-		put_head(conn, &writer);
-		room_writer_put(&writer, end, end_bytes);
-		commit(conn, bytes);
-	}
-	exchange->finished = true;
+	if (bytes == 0)
+		return true;
+	if (!output_reserve(conn, bytes, &writer))
+		return false;
+	put_head(conn, &writer);
+	room_writer_put(&writer, end, end_bytes);
+	commit(conn, bytes);
 	return true;
+}
+
+bool exchange_finish(struct exchange *exchange)
+{
+	struct conn *conn = conn_of(exchange);
+	struct codec_state *state = &conn->codec;
+
+	ASSERT(exchange->responded && (exchange->left == 0 || state->streams));
+	if (!exchange->finished)
+		exchange->finished = (conn->head_bytes == 0 && !state->streams) || put_end(conn);
+	return exchange->finished;
 }
 
 bool exchange_refuse(struct exchange *exchange, unsigned status, const char *text)
@@ -235,6 +246,8 @@ bool exchange_refuse(struct exchange *exchange, unsigned status, const char *tex
 void exchange_break(struct exchange *exchange)
 {
 	exchange->broken = true;
+	if (!conn_of(exchange)->reader) /* nobody visits it now */
+		exchange_wake(exchange);
 }
 
 /* --- time --- */

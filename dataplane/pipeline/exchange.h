@@ -107,7 +107,10 @@ bool exchange_finish(struct exchange *exchange);
  */
 bool exchange_refuse(struct exchange *exchange, unsigned status, const char *text);
 
-/* After the head is out: the rest can not come. The connection is reset. */
+/*
+ * After the head is out: the rest can not come. The connection is reset, and end called. Also from
+ * another connection's event.
+ */
 void exchange_break(struct exchange *exchange);
 
 /* --- time --- */

@@ -14,27 +14,32 @@ static size_t whole_message(const uint8_t *bytes, size_t available, uint32_t fra
 	return (flags & (FRAME_START | FRAME_END)) == FRAME_START ? 0 : frame_bytes;
 }
 
-struct run framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
-			   size_t due_bytes)
+bool framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
+		     size_t due_bytes, struct run *run_out)
 {
 	size_t response_bytes = FRAME_HEAD_BYTES + world->framed->response_bytes;
-	struct run run = {.handler = world->framed};
+	size_t requests_bytes = 0, answers_bytes = 0;
+	unsigned requests = 0;
 
-	while (run.requests < requests_max && run.response_bytes < due_bytes &&
-	       run.response_bytes + response_bytes <= RUN_BYTES_MAX) {
-		size_t frame_bytes =
-			whole_message(piece.base + run.request_bytes,
-				      piece.bytes - run.request_bytes, world->frame_max);
+	while (requests < requests_max && answers_bytes < due_bytes &&
+	       answers_bytes + response_bytes <= RUN_BYTES_MAX) {
+		size_t frame_bytes = whole_message(piece.base + requests_bytes,
+						   piece.bytes - requests_bytes, world->frame_max);
 
 		if (frame_bytes == 0)
 			break;
-		run.requests++;
-		run.request_bytes += frame_bytes;
-		run.response_bytes += response_bytes;
+		requests++;
+		requests_bytes += frame_bytes;
+		answers_bytes += response_bytes;
 	}
-	run.request_body_bytes = run.request_bytes - (size_t)run.requests * FRAME_HEAD_BYTES;
-	run.response_body_bytes = run.response_bytes - (size_t)run.requests * FRAME_HEAD_BYTES;
-	return run;
+	*run_out = (struct run){
+		.handler = world->framed,
+		.requests = requests,
+		.request_bytes = requests_bytes,
+		.request_body_bytes = requests_bytes - (size_t)requests * FRAME_HEAD_BYTES,
+		.response_bytes = answers_bytes,
+		.response_body_bytes = answers_bytes - (size_t)requests * FRAME_HEAD_BYTES};
+	return requests > 0;
 }
 
 /* All bodies in one sweep, then the heads into it. */

@@ -8,8 +8,8 @@
 
 #include "dataplane/pipeline/codec.h"
 
-struct run framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
-			   size_t due_bytes);
+bool framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
+		     size_t due_bytes, struct run *run_out);
 
 void framed_write_run(struct conn_world *world, const struct run *run, const uint8_t *request,
 		      uint8_t *to);

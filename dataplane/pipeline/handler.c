@@ -12,7 +12,7 @@ const char handler_usage[] =
 const struct handler_ops *const handler_table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
 						   &proxy_ops,	 &cache_ops, NULL};
 
-/* The ops that a spec names and the text behind its ':' (NULL if none); NULL for an unknown name. */
+/* The ops that a spec names, and the text behind its ':' (NULL if none); NULL if unknown. */
 static const struct handler_ops *find(const char *spec, const char **argument_out)
 {
 	size_t name_bytes = strcspn(spec, ":");

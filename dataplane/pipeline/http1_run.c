@@ -65,8 +65,8 @@ static bool add(struct conn_world *world, struct run *run, struct handler *handl
 	return true;
 }
 
-struct run http1_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
-			  size_t due_bytes)
+bool http1_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
+		    size_t due_bytes, struct run *run_out)
 {
 	struct run run = {.requests = 0};
 
@@ -88,7 +88,8 @@ struct run http1_find_run(struct conn_world *world, struct span piece, unsigned 
 		if (!added)
 			break;
 	}
-	return run;
+	*run_out = run;
+	return run.requests > 0;
 }
 
 void http1_write_run(struct conn_world *world, const struct run *run, const uint8_t *request,

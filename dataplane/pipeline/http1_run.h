@@ -22,8 +22,8 @@ struct http1_ahead {
 	size_t bytes;
 };
 
-struct run http1_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
-			  size_t due_bytes);
+bool http1_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
+		    size_t due_bytes, struct run *run_out);
 
 void http1_write_run(struct conn_world *world, const struct run *run, const uint8_t *request,
 		     uint8_t *to);

@@ -2,9 +2,9 @@
  * route: which handler answers a request.
  *
  * An exact path wins over any prefix, a longer prefix over a shorter one, and among equals a route
- * that names the method over one that takes all. A path whose routes all name other methods is
- * answered with 405, one without any with 404. TRACE and CONNECT are nobody's. A framed request goes
- * to the handler of "/" for POST.
+ * that names the method over one that takes all. What none of a path's routes takes is answered
+ * with 405, a path without any with 404. TRACE and CONNECT are nobody's. A framed request goes to
+ * the handler of "/" for POST.
  *
  * Planes: building is setup, find is turn.
  */

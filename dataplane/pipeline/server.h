@@ -3,8 +3,8 @@
  *
  * Each turn it polls, and visits every connection that has something to do: decode a request, let
  * its route's handler put the response straight into the transport's send memory, and write when
- * the delivery policy says so. A connection gets a bounded number of requests a turn; one that has more
- * waits for the next turn behind the others.
+ * the delivery policy says so. A connection gets a bounded number of requests a turn; one that has
+ * more waits for the next turn behind the others.
  *
  * Owned by its worker from create to destroy; all memory is taken at create. Legal order: create, {
  * turn }*, drain, { turn }* until server_idle or a deadline of the caller's, destroy, and only then

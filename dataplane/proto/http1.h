@@ -6,9 +6,9 @@
  * the connection ends behind the answer (RFC 9112 sections 2.2, 5, 6.1, 6.3, 11.2).
  *
  * Incremental: a head that is not there whole is HTTP1_MORE, and the scan remembers how far it has
- * been looked at, so that a head fed a byte at a time costs no more than its bytes. What is wrong in
- * a line that is there whole is said without waiting for the rest. The result does not depend on
- * how the bytes were split.
+ * been looked at: a head fed a byte at a time is looked at twice, whatever its length. What is
+ * wrong is said as soon as the bytes that are there make the head impossible, without waiting for
+ * the rest. The result does not depend on how the bytes were split.
  *
  * Plane: turn, except http1_choose, which is setup.
  */

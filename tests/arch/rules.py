@@ -51,6 +51,7 @@ HOMES = [
     (r"jansson\.h", ["apps/", "tests/"]),
     (r"hwloc.*", ["apps/"]),
     (r"CUnit/.*", ["tests/"]),
+    (r"benchmark/.*|http_parser\.h", ["tests/bench/"]),
 ]
 
 # The folders of analysis/ whose modules each may import, besides its own; the commands stand above them all.

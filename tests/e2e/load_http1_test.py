@@ -19,7 +19,7 @@ import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from tests.e2e.processes import (  # noqa: E402: as above
-    DEADLINE_S, Skip, free_port, judge_result, load, run, run_tests, stacks_over_loopback, test)
+    DEADLINE_S, Server, Skip, free_port, judge_result, load, run, run_tests, stacks_over_loopback, test)
 
 SIZES = [0, 1, 64, 16 * 1024 - 1, 16 * 1024 + 1, 64 * 1024 + 1, 100 * 1024]
 HTTP = ("--protocol", "http1")
@@ -236,6 +236,24 @@ def chunked():
         assert digest_of(python, *args, "/chunked") == digest_of(python, *args, "/", "--depth", 8) == hash_of(b"\x5a" * 1000)
         error = load(python, *args, "/chunked", "--response-bytes", 999, "--connections", 1, expect=3)[1]
         assert "wrong_length (1): connection" in error and "asked for 999" in error, error
+
+
+@test("a file to be expected that is absent or too large is refused before anything is sent")
+def refused():
+    with tempfile.NamedTemporaryFile() as file:
+        file.truncate(64 * 1024 * 1024 + 1)
+        for path, says in ((file.name, "67108864 bytes"), (f"{file.name}.none", "No such file")):
+            status, _, error = run("load", *GET, "--expect-file", path)
+            assert status == 4 and path in error and says in error, (status, error)
+
+
+@test("another protocol than the server's is told, either way")
+def mixed_up():
+    with Server() as framed, Server("--protocol", "http1") as http1:
+        error = load(framed, *HTTP, "--connections", 1, expect=3)[1]
+        assert "first line is malformed; does the server speak HTTP/1.1 there?" in error, error
+        error = load(http1, "--connections", 1, expect=3)[1]
+        assert "exceeds the limit; do server and client have the same --protocol" in error, error
 
 
 @test("an answer of HTTP that is wrong still has its digest")

@@ -176,11 +176,11 @@ static void flipped_byte_releases_nothing(void)
 
 static void cut(bool reset)
 {
-	uint8_t back[100];
+	static const uint8_t bytes[50];
 
 	if (!join_version(TLS1_3_VERSION))
 		return;
-	CU_ASSERT_EQUAL(SSL_write(foreign.ssl, back, 50), 50);
+	CU_ASSERT_EQUAL(SSL_write(foreign.ssl, bytes, sizeof(bytes)), sizeof(bytes));
 	foreign_turn(&world, &foreign);
 	if (reset)
 		tp_abort(foreign.seen->tp, foreign.seen->conn);
@@ -189,7 +189,7 @@ static void cut(bool reset)
 	CU_ASSERT_TRUE(foreign_until(&world, &foreign, TP_READABLE | TP_CLOSED));
 	CU_ASSERT_EQUAL(foreign.server->reason, TP_RESET);
 	CU_ASSERT_FALSE(foreign.server->bits & TP_FINISHED);
-	CU_ASSERT_EQUAL(seen_readable(foreign.server), 50);
+	CU_ASSERT_EQUAL(seen_readable(foreign.server), sizeof(bytes));
 	CU_ASSERT_EQUAL(rig_detail(server_tp(), "truncated"), !reset);
 	close_all();
 }

@@ -91,7 +91,7 @@ static void runs_are_exact(void)
 static void commits_make_one_run(void)
 {
 	struct seen *client, *server;
-	uint8_t back[3200];
+	static uint8_t back[3200];
 
 	open_version(TLS_1_3);
 	if (!world_open_joined(&world, &limits, &client, &server))
