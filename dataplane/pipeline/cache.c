@@ -432,7 +432,7 @@ static int cache_create(const char *argument, const struct handler_config *confi
 const struct handler_ops cache_ops = {
 	.name = "cache",
 	.argument = "ADDR[,ADDR]",
-	.argument_needed = true,
+	.takes_upstream = true,
 	.http_only = true,
 	.check = cache_check,
 	.create = cache_create,
