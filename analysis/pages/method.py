@@ -81,11 +81,24 @@ def method(result: Result) -> list[str]:
         *scenarios(result),
         "Server counters are differences of two snapshots at the measured window's ends.",
         f"Pins: {pins(result.samples)}.",
+        *upstream(result),
         (
             "The load is closed loop: a connection keeps as many requests outstanding as its depth "
             "says, so a slow server is asked less. Every request is in the histograms; every "
             "response was checked for order, length and bytes."
         ),
+    ]
+
+
+def upstream(result: Result) -> list[str]:
+    """What the server passed requests on to, where the experiment has such."""
+    told = result.effective.get("upstream")
+    if not isinstance(told, dict):
+        return []
+    return [
+        f"Behind each server stood an upstream, a server of the runner's own program: handler "
+        f"{told.get('handler', 'respond')}, {told.get('response_bytes', 64)} response bytes, "
+        f"workers: {told.get('workers', 1)}. Its CPU time is in no number of the server's."
     ]
 
 
@@ -190,7 +203,9 @@ def pins(samples: list[Sample]) -> str:
     for sample in samples:
         held = sample.raw.get("pins") or {}
         text = " and ".join(
-            f"{side} on CPU {_cpus(held.get(f'{side}_cpus'))}" for side in ("server", "client")
+            f"{side} on CPU {_cpus(held.get(f'{side}_cpus'))}"
+            for side in ("server", "client", "upstream")
+            if side != "upstream" or f"{side}_cpus" in held
         )
         if text not in seen:
             seen.append(text)

@@ -9,6 +9,7 @@
 #include "dataplane/core/limits.h"
 #include "dataplane/core/units.h"
 #include "dataplane/proto/frame.h"
+#include "dataplane/tls/tls.h"
 #include "stacks/registry.h"
 
 #include <errno.h>
@@ -264,6 +265,14 @@ static int judge_protocol(const struct cell *cell, struct tp_error *error)
 	return 0;
 }
 
+/* Whether this build, whose is the client, speaks TLS. 0, or negative errno with `error`. */
+static int judge_tls(const struct cell *cell, struct tp_error *error)
+{
+	static const struct tls_config client = {.insecure = true, .version_max = TLS_1_3};
+
+	return cell->of[SETTING_TLS].number ? tls_check(&client, error) : 0;
+}
+
 /* Whether both sides may have as many sockets. 0, or negative errno with `error` filled. */
 static int judge_descriptors(const struct plan_cell *cell, const struct sides *sides,
 			     struct tp_error *error)
@@ -405,6 +414,8 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 		code = judge_stacks(cell, &sides, error);
 	if (code == 0)
 		code = judge_protocol(&cell->cell, error);
+	if (code == 0)
+		code = judge_tls(&cell->cell, error);
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0 && ground->hosts)

@@ -121,6 +121,13 @@ static const struct {
 	 "2:53: 'depth' is not varied, so nothing can be excluded by it\n"},
 	{HEAD FIXED ", \"excludes\": [{}]}",
 	 "2:52: an exclude must be an object with at least one factor, scenario or variant\n"},
+	/* Handlers that name what a result could not hold. */
+	{HEAD FIXED ", \"factors\": {\"handler\": [\"spin:5\", \"static:/srv\"]}}",
+	 "2:73: 'handler' is \"static:/srv\"; accepted: respond, respond:BYTES, echo, spin:US, "
+	 "proxy or cache\n"},
+	{HEAD FIXED ", \"factors\": {\"handler\": [\"proxy:127.0.0.1:80\"]}}",
+	 "2:63: 'handler' is \"proxy:127.0.0.1:80\"; accepted: respond, respond:BYTES, echo, "
+	 "spin:US, proxy or cache\n"},
 	/* An upstream. */
 	{HEAD FIXED ", \"upstream\": []}",
 	 "2:51: 'upstream' is []; accepted: an object, like {\"handler\": \"respond\", "

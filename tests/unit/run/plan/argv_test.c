@@ -158,6 +158,24 @@ static void an_upstream_is_said_to_the_server_and_declared(void)
 	experiment_free(experiment);
 }
 
+static void what_is_answered_is_said_to_the_server_and_expected_of_it(void)
+{
+	struct experiment *experiment = compose(
+		EXPERIMENT(", \"protocol\": \"http1\", \"request_bytes\": 10",
+			   ", \"factors\": {\"handler\": [\"respond:1KiB\", \"echo\", \"proxy\"]}, "
+			   "\"upstream\": {}"));
+	struct plan *plan = make(experiment);
+
+	expect(plan->samples[0].server_argv, "--handler respond:1KiB --response-bytes 1024 ", true);
+	expect(plan->samples[0].client_argv, "--handler respond --response-bytes 1024 ", true);
+	expect(plan->samples[1].client_argv, "--handler echo --response-bytes 10 ", true);
+	expect(plan->samples[2].server_argv, "--handler proxy --response-bytes 64 ", true);
+	expect(plan->samples[2].client_argv, "--handler respond --response-bytes 64 ", true);
+	CU_ASSERT_STRING_EQUAL(plan->cells[0].variant, "respond-1KiB");
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
 static const struct {
 	const char *text;
 	const char *expected;
@@ -171,6 +189,11 @@ static const struct {
 	 "a bare server speaks framed without TLS alone; set \"bare\" to false, or exclude it"},
 	{EXPERIMENT(", \"bare\": true, \"tls\": true", ""),
 	 "a bare server speaks framed without TLS alone"},
+	{EXPERIMENT(", \"handler\": \"proxy\"", ", \"upstream\": {}"),
+	 "the handler `proxy` is for HTTP alone; set \"protocol\" to \"http1\", or exclude it"},
+	{EXPERIMENT(", \"handler\": \"cache\", \"protocol\": \"http1\"", ""),
+	 "the handler `cache` passes requests on, and the experiment has no \"upstream\"; give "
+	 "one, or exclude it"},
 	{"{\"schema\": \"weir.experiment/1\", \"name\": \"x\", \"fixed\": {\"stack\": "
 	 "\"epoll@veth\"}, \"upstream\": {}}",
 	 "an upstream is on the loopback, which a server of epoll@veth does not reach; set "
@@ -202,6 +225,8 @@ static const struct suite_test tests[] = {
 	 framed_without_tls_is_not_spoken_of},
 	{"settings of HTTP are in the cell where it is spoken",
 	 settings_of_http_are_in_the_cell_where_it_is_spoken},
+	{"what is answered is said to the server, and its bytes are expected of it",
+	 what_is_answered_is_said_to_the_server_and_expected_of_it},
 	{"an upstream is said to the server, and declared with its arguments and CPUs",
 	 an_upstream_is_said_to_the_server_and_declared},
 	{"what a protocol has not is refused with what to do",
