@@ -55,6 +55,7 @@ CLIENT = (
     "client_workers",
     "connections",
     "depth",
+    "path",
     "refill",
     "request_bytes",
 )

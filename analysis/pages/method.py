@@ -13,7 +13,7 @@ from analysis.pages.blocks import Block
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Settings that every cell has, and what those are that do not say it by their name.
+# Settings of cells, and what those are that do not say it by their name.
 SETTINGS = {
     "stack": "",
     "protocol": "",
@@ -32,11 +32,22 @@ SETTINGS = {
     "bare": "the stack's bare echo in the pipeline's place",
     "client_workers": "",
     "placement": "",
+    "http_parser": "",
+    "path": "what requests ask for",
     "hugepages": "whether the stack uses hugepages",
 }
 
-# Those of them that earlier results do not have.
-LATER = ("client_stack", "client_wait", "bare", "client_workers", "placement")
+# Those of them that not every result has: earlier ones lack some, and what is of HTTP alone is there
+# where it is spoken.
+LATER = (
+    "client_stack",
+    "client_wait",
+    "bare",
+    "client_workers",
+    "placement",
+    "http_parser",
+    "path",
+)
 
 
 def blocks(study: Study) -> list[Block]:
@@ -70,11 +81,24 @@ def method(result: Result) -> list[str]:
         *scenarios(result),
         "Server counters are differences of two snapshots at the measured window's ends.",
         f"Pins: {pins(result.samples)}.",
+        *upstream(result),
         (
             "The load is closed loop: a connection keeps as many requests outstanding as its depth "
             "says, so a slow server is asked less. Every request is in the histograms; every "
             "response was checked for order, length and bytes."
         ),
+    ]
+
+
+def upstream(result: Result) -> list[str]:
+    """What the server passed requests on to, where the experiment has such."""
+    told = result.effective.get("upstream")
+    if not isinstance(told, dict):
+        return []
+    return [
+        f"Behind each server stood an upstream, a server of the runner's own program: handler "
+        f"{told.get('handler', 'respond')}, {told.get('response_bytes', 64)} response bytes, "
+        f"workers: {told.get('workers', 1)}. Its CPU time is in no number of the server's."
     ]
 
 
@@ -179,7 +203,9 @@ def pins(samples: list[Sample]) -> str:
     for sample in samples:
         held = sample.raw.get("pins") or {}
         text = " and ".join(
-            f"{side} on CPU {_cpus(held.get(f'{side}_cpus'))}" for side in ("server", "client")
+            f"{side} on CPU {_cpus(held.get(f'{side}_cpus'))}"
+            for side in ("server", "client", "upstream")
+            if side != "upstream" or f"{side}_cpus" in held
         )
         if text not in seen:
             seen.append(text)

@@ -4,6 +4,8 @@
 #include "dataplane/pipeline/delivery.h"
 #include "dataplane/handlers/handler.h"
 
+#include <errno.h>
+
 static int parse_delivery(const struct flag *flag, const char *text)
 {
 	return delivery_parse(text, flag->value);
@@ -17,6 +19,35 @@ static int parse_handler(const struct flag *flag, const char *text)
 	if (rc == 0)
 		*(const char **)flag->value = text;
 	return rc;
+}
+
+/* As handler_check of a proxy to it. */
+static int check_upstream(const char *text, struct tp_error *error)
+{
+	char spec[1024];
+
+	if (snprintf(spec, sizeof(spec), "proxy:%s", text) >= (int)sizeof(spec))
+		return tp_fail(error, -EINVAL, "'%.32s...' is too long", text);
+	return handler_check(spec, error);
+}
+
+static int parse_upstream(const struct flag *flag, const char *text)
+{
+	struct tp_error ignored;
+	int rc = check_upstream(text, &ignored);
+
+	if (rc == 0)
+		*(const char **)flag->value = text;
+	return rc;
+}
+
+static void explain_upstream(const char *text, struct flag_fault *fault_out)
+{
+	struct tp_error error = {""};
+
+	check_upstream(text, &error);
+	*fault_out = (struct flag_fault){.step_count = 0};
+	snprintf(fault_out->text, sizeof(fault_out->text), "%s", error.text);
 }
 
 static void explain_handler(const char *text, struct flag_fault *fault_out)
@@ -43,3 +74,7 @@ const struct flag_kind flag_handler = {.metavar = "NAME[:ARGUMENT]",
 				       .parse = parse_handler,
 				       .explain = explain_handler,
 				       .locate = locate_handler};
+const struct flag_kind flag_upstream = {.metavar = "ADDR[,ADDR]",
+					.accepts = "addresses with ports, like 10.0.0.1:80",
+					.parse = parse_upstream,
+					.explain = explain_upstream};

@@ -15,5 +15,6 @@ enum { BODY_BYTES_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
 
 extern const struct flag_kind flag_delivery; /* struct delivery */
 extern const struct flag_kind flag_handler;  /* const char *: lent */
+extern const struct flag_kind flag_upstream; /* const char *: lent, as behind "proxy:" */
 
 #endif

@@ -161,14 +161,16 @@ static int make_plan(const struct plan_options *options, const struct experiment
 {
 	struct hosts *hosts = hosts_create(json_object_get(experiment->json, "hosts"));
 	struct plan_ground on = {.topology = topology, .hosts = hosts};
+	static const struct ground_wish any;
 	struct ground ground;
 	int code = read_topology(options, topology, problems);
 
-	ground_pretend(&ground, NULL, 0);
+	ground_pretend(&ground, &any);
 	on.elsewhere = options->topology != NULL;
 	on.socket_folder = ground.folder;
 	on.run_id = ground.run_id;
 	on.port = options->topology ? PORT_ELSEWHERE : ground.port;
+	on.upstream_port = options->topology ? PORT_ELSEWHERE + 1 : ground.upstream_port;
 	on.hugepages_free_mib = options->topology ? 0 : hugepages_count().free_mib;
 	code = code < 0 ? -EINVAL : plan_sketch(experiment, &on, plan_out, problems);
 	hosts_destroy(hosts);

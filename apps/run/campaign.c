@@ -3,6 +3,7 @@
 #include "apps/run/store/attempts.h"
 #include "apps/run/bracket.h"
 #include "apps/run/builds/builds.h"
+#include "apps/run/experiment/served.h"
 #include "apps/run/plan/plan_show.h"
 #include "apps/run/sample/sample.h"
 #include "apps/run/result/summary.h"
@@ -73,6 +74,7 @@ static void write_provenance(struct campaign *campaign)
 	else
 		directory_write(directory, "experiment.json", experiment->text,
 				experiment->text_bytes);
+	served_copy(experiment, directory);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
 	write_json(directory, "build.json", builds_to_json(experiment, campaign->programs));
 	write_hosts(campaign, "hosts.json");

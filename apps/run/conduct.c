@@ -227,9 +227,14 @@ static int make_plan(const struct course *course, const struct ground *ground,
 		     struct plan **plan_out, struct problems *problems)
 {
 	struct topology *topology = calloc(1, sizeof(*topology));
-	struct plan_ground on = {
-		topology,	ground->folder,	  ground->port, hugepages_count().free_mib,
-		ground->run_id, course->programs, course->hosts};
+	struct plan_ground on = {.topology = topology,
+				 .socket_folder = ground->folder,
+				 .port = ground->port,
+				 .upstream_port = ground->upstream_port,
+				 .hugepages_free_mib = hugepages_count().free_mib,
+				 .run_id = ground->run_id,
+				 .programs = course->programs,
+				 .hosts = course->hosts};
 	int code = -ENOMEM;
 
 	if (topology)
@@ -245,6 +250,20 @@ static int make_plan(const struct course *course, const struct ground *ground,
 	return code;
 }
 
+/* What of the host an earlier run had. */
+static struct ground_wish wish_of(const struct origin *origin)
+{
+	return (struct ground_wish){origin->run_id, origin->port, origin->upstream_port};
+}
+
+/* What of the host this one is to have. */
+static struct ground_wish wish(const struct conduct *conduct)
+{
+	if (resumes(conduct))
+		return wish_of(conduct->origin);
+	return (struct ground_wish){.port = (uint16_t)conduct->port};
+}
+
 /*
  * Plans what the earlier run planned, for its run id and port, and compares. 0, or -EINVAL with
  * `problems` saying what differs that must not; what may differ is said here.
@@ -253,11 +272,12 @@ static int judge_origin(const struct course *course, struct problems *problems)
 {
 	struct origin *origin = course->conduct->origin;
 	struct problems noted = {0};
+	struct ground_wish of_before = wish_of(origin);
 	struct ground before;
 	struct plan *plan;
 	bool may;
 
-	ground_pretend(&before, origin->run_id, origin->port);
+	ground_pretend(&before, &of_before);
 	if (make_plan(course, &before, &plan, problems) < 0)
 		return -EINVAL;
 	may = origin_judge(origin, plan, course->programs, course->hosts, problems);
@@ -290,13 +310,12 @@ static int show_plan(const struct course *course, const struct problems *lacks)
 static int dry_run(const struct conduct *conduct, const struct experiment *experiment)
 {
 	struct course course = {.conduct = conduct, .experiment = experiment};
-	struct origin *origin = resumes(conduct) ? conduct->origin : NULL;
+	struct ground_wish wanted = wish(conduct);
 	struct problems problems = {0};
 	int status, code = conduct->origin ? program_own(&course.programs[0]) : 0;
 
 	course.hosts = hosts_create(json_object_get(experiment->json, "hosts"));
-	ground_pretend(&course.ground, origin ? origin->run_id : NULL,
-		       origin ? origin->port : (uint16_t)conduct->port);
+	ground_pretend(&course.ground, &wanted);
 	if (code < 0)
 		problems_add(&problems, "cannot read the running program: %s", strerror(-code));
 	else if (conduct->origin)
@@ -464,7 +483,7 @@ static int run_on_ground(struct course *course)
 static int run_locked(struct course *course)
 {
 	const struct conduct *conduct = course->conduct;
-	const struct origin *origin = resumes(conduct) ? conduct->origin : NULL;
+	struct ground_wish wanted = wish(conduct);
 	struct tp_error error;
 	int status, code;
 
@@ -476,8 +495,7 @@ static int run_locked(struct course *course)
 	code = make_programs(course, &error);
 	if (code < 0)
 		return refuse(course, code, &error);
-	if (ground_take(&course->ground, origin ? origin->run_id : NULL,
-			origin ? origin->port : (uint16_t)conduct->port, &error) < 0) {
+	if (ground_take(&course->ground, &wanted, &error) < 0) {
 		status = exit_with(EXIT_USAGE, conduct->program, &error);
 	} else {
 		status = run_on_ground(course);

@@ -82,26 +82,58 @@ int serve_resolve_answer(struct serve_options *options, struct flags *flags, str
 	return routes_judge(&options->routes, error);
 }
 
-static bool is_for_http(const char *handler)
+/* The ops of a handler that handler_check took. */
+static const struct handler_ops *ops_of(const char *handler)
 {
 	size_t bytes = strcspn(handler, ":");
+	unsigned i = 0;
 
-	for (unsigned i = 0; handler_table[i]; i++)
-		if (strlen(handler_table[i]->name) == bytes &&
-		    strncmp(handler_table[i]->name, handler, bytes) == 0)
-			return handler_table[i]->http_only;
-	return false;
+	while (strlen(handler_table[i]->name) != bytes ||
+	       strncmp(handler_table[i]->name, handler, bytes) != 0)
+		i++;
+	return handler_table[i];
+}
+
+static bool is_for_http(const char *handler)
+{
+	return ops_of(handler)->http_only;
+}
+
+static bool wants_upstream(const char *handler)
+{
+	return ops_of(handler)->takes_upstream && !strchr(handler, ':');
+}
+
+/* The first of the handlers that this is true of, or NULL. */
+static const char *find_handler(const struct serve_options *options, bool (*is)(const char *))
+{
+	if (options->handler)
+		return is(options->handler) ? options->handler : NULL;
+	for (unsigned i = 0; i < options->routes.count; i++)
+		if (is(options->routes.table[i].handler))
+			return options->routes.table[i].handler;
+	return NULL;
+}
+
+/* Refuses a handler that has nothing to pass requests on to. */
+static int judge_upstream(const struct serve_options *options, struct tp_error *error)
+{
+	const char *handler = find_handler(options, wants_upstream);
+
+	if (!handler || options->upstream)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "the handler %s passes requests on: say to whom by --upstream, or write "
+		       "%s:ADDR",
+		       handler, handler);
 }
 
 /* Refuses a handler that frames cannot ask anything of. */
 static int judge_framed(const struct serve_options *options, struct tp_error *error)
 {
-	const char *handler = options->handler;
+	const char *handler = find_handler(options, is_for_http);
 
-	for (unsigned i = 0; i < options->routes.count && !handler; i++)
-		if (is_for_http(options->routes.table[i].handler))
-			handler = options->routes.table[i].handler;
-	if (!handler || !is_for_http(handler))
+	if (!handler)
 		return 0;
 	return tp_fail(error, -EINVAL, "the handler %.200s is HTTP's; use --protocol http1",
 		       handler);
@@ -173,6 +205,8 @@ int serve_resolve(struct serve_options *options, struct flags *flags, struct tp_
 	if (rc == 0)
 		rc = serve_resolve_answer(options, flags, error);
 	if (rc == 0)
+		rc = judge_upstream(options, error);
+	if (rc == 0)
 		rc = resolve_http(options, flags, error);
 	if (rc == 0)
 		rc = judge_memory(options, error);
@@ -222,6 +256,10 @@ static struct flag table[] = {
 	 .kind = &flag_routes,
 	 .value = &options.routes,
 	 .about = "in place of --handler: which path is answered by which; best in a file"},
+	{.name = "upstream",
+	 .kind = &flag_upstream,
+	 .value = &options.upstream,
+	 .about = "whom the handlers proxy and cache pass requests on to if they name nobody"},
 	{.name = "response-bytes",
 	 .kind = &flag_bytes,
 	 .value = &options.response_bytes,

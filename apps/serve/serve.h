@@ -33,7 +33,8 @@ struct serve_options {
 	const char *handler; /* as written; NULL where routes say it, or with `bare` */
 	struct routes routes;
 	uint32_t response_bytes;
-	uint32_t body_max; /* bytes of a request's body */
+	const char *upstream; /* as behind "proxy:"; NULL if none */
+	uint32_t body_max;    /* bytes of a request's body */
 	struct timeouts timeouts;
 	struct http1_limits http_limits;
 	unsigned http_parser;	/* index in serve_parser_names */

@@ -337,10 +337,12 @@ static void cache_end(struct handler *handler, struct exchange *exchange)
 	struct asking *asking = exchange_state(exchange);
 
 	leave_join(asking);
+	if (asking->kept && asking->state != ASKING_FETCH) { /* it was sent from there */
+		store_unpin(&cache->store, &asking->kept->entry);
+		asking->kept = NULL;
+	}
 	if (asking->proxied)
 		proxied_end(asking->proxied); /* ends a fetch that is not whole */
-	if (asking->kept)
-		store_unpin(&cache->store, &asking->kept->entry);
 	slab_release(&cache->askings, asking);
 }
 
@@ -432,7 +434,7 @@ static int cache_create(const char *argument, const struct handler_config *confi
 const struct handler_ops cache_ops = {
 	.name = "cache",
 	.argument = "ADDR[,ADDR]",
-	.argument_needed = true,
+	.takes_upstream = true,
 	.http_only = true,
 	.check = cache_check,
 	.create = cache_create,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char handler_usage[] =
-	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy:ADDR[,ADDR] or "
+	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy, proxy:ADDR[,ADDR], cache or "
 	"cache:ADDR[,ADDR]";
 
 const struct handler_ops *const handler_table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
@@ -40,6 +40,8 @@ static int resolve(const char *spec, const struct handler_ops **ops_out, const c
 		return tp_fail(error, -EINVAL, "'%s': nothing may follow '%s'", spec, ops->name);
 	if (!*argument_out && ops->argument_needed)
 		return tp_fail(error, -EINVAL, "'%s': write %s:%s", spec, ops->name, ops->argument);
+	if (!*argument_out && ops->takes_upstream)
+		return 0;
 	return ops->check ? ops->check(*argument_out, error) : 0;
 }
 
@@ -58,5 +60,15 @@ int handler_create(const char *spec, const struct handler_config *config,
 	const char *argument;
 	int rc = resolve(spec, &ops, &argument, error);
 
-	return rc < 0 ? rc : ops->create(argument, config, handler_out, error);
+	if (rc < 0)
+		return rc;
+	if (!argument && ops->takes_upstream) {
+		if (!config->upstream)
+			return tp_fail(error, -EINVAL,
+				       "'%s' has no upstream: name one for the server, or write "
+				       "%s:%s",
+				       spec, ops->name, ops->argument);
+		argument = config->upstream;
+	}
+	return ops->create(argument, config, handler_out, error);
 }

@@ -5,8 +5,8 @@
  *	echo                the request's own body
  *	spin:US             as respond, after that many microseconds of the CPU's time
  *	static:DIR          the files below DIR (HTTP)
- *	proxy:ADDR[,ADDR]   what the upstreams answer (HTTP)
- *	cache:ADDR[,ADDR]   the same, kept within a bound (HTTP)
+ *	proxy[:ADDR[,ADDR]] what the upstreams answer (HTTP); the server's, where none are named
+ *	cache[:ADDR[,ADDR]] the same, kept within a bound (HTTP)
  *
  * A handler belongs to one worker's server and lives as long; each keeps what it needs in a struct
  * of its own that embeds struct handler first. Whoever adds one adds its ops to the table in
@@ -28,7 +28,9 @@ struct conn_world;
 
 /* What create is told, beside the text behind the name's ':'. */
 struct handler_config {
-	uint32_t response_bytes;  /* respond and spin, where their text gives no other */
+	uint32_t response_bytes; /* respond and spin, where their text gives no other */
+	const char
+		*upstream; /* proxy and cache, likewise; lent for the call; NULL: there is none */
 	struct conn_world *world; /* the server's, lent until destroy: transport, clock, upkeep */
 };
 
@@ -50,6 +52,7 @@ struct handler_ops {
 	const char *name;
 	const char *argument; /* in messages: "DIR"; NULL if none may follow */
 	bool argument_needed;
+	bool takes_upstream; /* without one, it has the configuration's `upstream` */
 	bool http_only;
 	/* Judges the text behind ':' (NULL if none). 0, or negative errno with `error` filled. */
 	int (*check)(const char *argument, struct tp_error *error);

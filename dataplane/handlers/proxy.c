@@ -79,7 +79,7 @@ static uint64_t proxy_keep_up(struct handler *handler, uint64_t now_ns)
 const struct handler_ops proxy_ops = {
 	.name = "proxy",
 	.argument = "ADDR[,ADDR]",
-	.argument_needed = true,
+	.takes_upstream = true,
 	.http_only = true,
 	.check = proxy_check,
 	.create = proxy_create,

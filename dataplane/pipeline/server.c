@@ -65,6 +65,7 @@ static int make_handlers(struct conn_world *world, const struct server_config *c
 			 struct tp_error *error)
 {
 	struct handler_config handler_config = {.response_bytes = config->response_bytes,
+						.upstream = config->upstream,
 						.world = world};
 	struct handler *of_routes[ROUTES_MAX];
 

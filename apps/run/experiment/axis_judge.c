@@ -39,10 +39,10 @@ static void own(const struct judge *judge, struct owners *owners, enum setting_i
 	const char *part = way.steps[0].key;
 	char place[COMPLAINT_PLACE_BYTES];
 
-	if (id == SETTING_TLS && strcmp(part, "fixed") != 0)
+	if (id == SETTING_TLS && strcmp(part, "variants") == 0)
 		complain(judge, way, true,
-			 "'tls' cannot vary: plain and TLS are separate result sets; give it in "
-			 "\"fixed\" and make two runs");
+			 "'tls' cannot be what variants differ in: plain and TLS are different "
+			 "paths; give it in \"fixed\", \"factors\" or \"scenarios\"");
 	if (owner->count && strcmp(owner->steps[0].key, part) != 0)
 		complain(judge, way, true, "'%s' is set here and in \"%s\" %s; it may stand in one",
 			 setting_name(id), owner->steps[0].key,

@@ -202,6 +202,7 @@ void experiment_free(struct experiment *experiment)
 		return;
 	json_decref(experiment->json);
 	json_decref(experiment->names);
+	json_decref(experiment->files);
 	free(experiment->text);
 	free(experiment);
 }

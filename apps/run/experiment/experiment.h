@@ -10,10 +10,11 @@
 #ifndef WEIR_RUN_EXPERIMENT_H
 #define WEIR_RUN_EXPERIMENT_H
 
+#include "apps/common/problems.h"
 #include "apps/run/experiment/axis.h"
 #include "apps/run/experiment/experiment_changes.h"
 #include "apps/run/experiment/order.h"
-#include "apps/common/problems.h"
+#include "apps/run/experiment/upstream.h"
 
 #include <limits.h>
 
@@ -66,6 +67,10 @@ struct experiment {
 	unsigned exclude_count;
 	struct build builds[EXPERIMENT_BUILDS_MAX];
 	unsigned build_count; /* at least 1 */
+	struct upstream upstream;
+	const char *server_config; /* a configuration of every server; NULL: none */
+	bool has_routes;	   /* which says what answers which path */
+	json_t *files; /* what servers are given: [{path, bytes, sha256}, ...] of its folder */
 	struct order order;
 	enum experiment_form form;
 	const char *gate;      /* the kind of gate that the report applies; NULL: none is stated */

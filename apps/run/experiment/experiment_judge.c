@@ -6,6 +6,7 @@
 #include "apps/run/experiment/claim_judge.h"
 #include "apps/run/experiment/complaint.h"
 #include "apps/run/experiment/gate_judge.h"
+#include "apps/run/experiment/served.h"
 #include "apps/run/hosts/hosts.h"
 #include "dataplane/core/clock.h"
 #include "dataplane/core/units.h"
@@ -17,9 +18,10 @@
 #define DURATION_MAX_NS (3600 * CLOCK_SECOND_NS)
 
 static const char *const top_keys[] = {
-	"schema",	 "name",	 "question", "fixed", "factors", "scenarios", "profiles",
-	"variants",	 "excludes",	 "runs",     "order", "seed",	 "warmup",    "duration",
-	"worker_counts", "response_kib", "form",     "hosts", "gate",	 "claims",
+	"schema",   "name",	"question",	 "fixed",	  "factors", "scenarios",
+	"profiles", "variants", "excludes",	 "runs",	  "order",   "seed",
+	"warmup",   "duration", "worker_counts", "response_kib",  "form",    "hosts",
+	"gate",	    "claims",	"upstream",	 "server_config",
 };
 enum { TOP_KEYS = sizeof(top_keys) / sizeof(top_keys[0]) };
 
@@ -249,10 +251,17 @@ static void judge_matrix_use(const struct judge *judge)
 /* What they make of workers and CPUs is made of one host's. */
 static void judge_hosts(const struct judge *judge)
 {
+	static const char *const here[] = {"upstream", "server_config"};
 	const struct experiment *experiment = judge->experiment;
 	const json_t *hosts = json_object_get(experiment->json, "hosts");
 
 	hosts_judge(hosts, experiment->path, experiment->text, judge->problems);
+	for (unsigned i = 0; hosts && i < sizeof(here) / sizeof(here[0]); i++)
+		if (json_object_get(experiment->json, here[i]))
+			complain(judge, way_key(here[i]), true,
+				 "'%s' is for servers on this host, and the experiment has "
+				 "'hosts'; leave out one of them",
+				 here[i]);
 	if (hosts && json_object_get(experiment->json, "profiles"))
 		complain(judge, way_key("hosts"), true,
 			 "profiles are for one host, whose CPUs they are cut to, and the "
@@ -273,6 +282,8 @@ void experiment_judge(struct experiment *experiment, const struct experiment_cha
 	judge_matrix(&judge, &matrix);
 	axis_judge_all(&judge, &matrix);
 	judge_matrix_use(&judge);
+	upstream_judge(&judge);
+	served_judge(&judge);
 	judge_hosts(&judge);
 	judge_windows(&judge);
 	judge_order(&judge);

@@ -10,6 +10,7 @@
 #include "dataplane/pipeline/delivery.h"
 #include "dataplane/handlers/handler.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -68,14 +69,32 @@ static int judge_delivery(const char *word)
 	return delivery_parse(word, &ignored);
 }
 
+/* Files come by "server_config" and an upstream by "upstream", so that a result has them. */
 static int judge_handler(const char *word)
 {
 	struct tp_error ignored;
 
+	if (strncmp(word, "static", 6) == 0 || strncmp(word, "proxy:", 6) == 0 ||
+	    strncmp(word, "cache:", 6) == 0)
+		return -EINVAL;
 	return handler_check(word, &ignored);
 }
 
-static const char *const protocol_words[] = {"framed", NULL};
+/* The target of requests, as it stands in their first line and in a variant's name. */
+static int judge_path(const char *word)
+{
+	size_t bytes = strlen(word);
+
+	for (size_t i = 0; i < bytes; i++)
+		if (!isgraph((unsigned char)word[i]) || word[i] == '#')
+			return -EINVAL;
+	return word[0] == '/' && bytes <= SETTING_PATH_BYTES ? 0 : -EINVAL;
+}
+
+static_assert(SETTING_PATH_BYTES == 128, "what is said to be accepted");
+
+static const char *const protocol_words[] = {"framed", "http1", NULL};
+static const char *const http_parser_words[] = {"views", "owned", NULL};
 static const char *const workers_words[] = {"all", NULL};
 static const char *const client_workers_words[] = {"same", "all", NULL};
 static const char *const placement_words[] = {"same-node", "across-nodes", NULL};
@@ -84,9 +103,9 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_STACK] = {"stack", SETTING_IS_WORD, .needed = true, .mark = "",
 			   .judge = judge_stack, .accepted_of = link_usage},
 	[SETTING_PROTOCOL] = {"protocol", SETTING_IS_WORD, .fallback.word = "framed", .mark = "",
-			      .words = protocol_words, .accepted = "framed"},
-	[SETTING_TLS] = {"tls", SETTING_IS_FLAG, .mark = "tls-", .most = 0,
-			 .accepted = "false: this version has no TLS"},
+			      .words = protocol_words, .accepted = "framed or http1"},
+	[SETTING_TLS] = {"tls", SETTING_IS_FLAG, .mark = "tls-", .most = 1,
+			 .accepted = "true or false"},
 	[SETTING_DELIVERY] = {"delivery", SETTING_IS_WORD, .fallback.word = "immediate", .mark = "",
 			      .judge = judge_delivery, .accepted = delivery_usage},
 	[SETTING_DEPTH] = {"depth", SETTING_IS_NUMBER, .fallback.number = 1, .mark = "d",
@@ -105,7 +124,8 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
 			  .judge = stack_wait_judge, .accepted = stack_wait_usage},
 	[SETTING_HANDLER] = {"handler", SETTING_IS_WORD, .fallback.word = "respond", .mark = "",
-			     .judge = judge_handler, .accepted = handler_usage},
+			     .judge = judge_handler,
+			     .accepted = "respond, respond:BYTES, echo, spin:US, proxy or cache"},
 	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",
 			       .mark = "huge-", .words = stack_hugepages_names,
 			       .accepted = "auto, yes or no"},
@@ -124,6 +144,13 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_PLACEMENT] = {"placement", SETTING_IS_WORD, .fallback.word = "same-node",
 			       .mark = "", .words = placement_words,
 			       .accepted = "same-node or across-nodes"},
+	[SETTING_HTTP_PARSER] = {"http_parser", SETTING_IS_WORD, .fallback.word = "views",
+				 .mark = "", .words = http_parser_words,
+				 .accepted = "views or owned"},
+	[SETTING_PATH] = {"path", SETTING_IS_WORD, .fallback.word = "/", .mark = "at",
+			  .judge = judge_path,
+			  .accepted = "a path, which begins with '/' and has at most 128 printable "
+				      "characters, without blanks and '#'"},
 };
 
 enum setting_kind setting_kind(enum setting_id id)
@@ -288,12 +315,26 @@ bool setting_label(enum setting_id id, struct setting_value value, char text[SET
 	return length < SETTING_TEXT_BYTES;
 }
 
+bool cell_speaks_http(const struct cell *cell)
+{
+	return setting_says(cell->of[SETTING_PROTOCOL], "http1");
+}
+
+/* Whether a setting is of HTTP alone. */
+static bool is_of_http(enum setting_id id)
+{
+	return id == SETTING_HTTP_PARSER || id == SETTING_PATH;
+}
+
 json_t *cell_to_json(const struct cell *cell)
 {
+	bool http = cell_speaks_http(cell);
 	json_t *json = json_object();
 
 	for (unsigned id = 0; id < SETTING_COUNT; id++)
-		json_object_set_new(json, settings[id].name, setting_to_json(id, cell->of[id]));
+		if (http || !is_of_http(id))
+			json_object_set_new(json, settings[id].name,
+					    setting_to_json(id, cell->of[id]));
 	if (cell->of[SETTING_BARE].number)
 		json_set_unknown(json, settings[SETTING_DELIVERY].name,
 				 "a bare server has no delivery policy");

@@ -33,6 +33,8 @@ enum setting_id {
 	SETTING_BARE,
 	SETTING_CLIENT_WORKERS,
 	SETTING_PLACEMENT,
+	SETTING_HTTP_PARSER,
+	SETTING_PATH,
 	SETTING_COUNT,
 };
 
@@ -52,8 +54,12 @@ struct cell {
 	struct setting_value of[SETTING_COUNT];
 };
 
-/* Room for the name of a value or of a joined variant, which is part of a folder's. */
-enum { SETTING_TEXT_BYTES = 192 };
+enum {
+	/* Room for the name of a value or of a joined variant, which is part of a folder's. */
+	SETTING_TEXT_BYTES = 192,
+	/* Longest path of a request. */
+	SETTING_PATH_BYTES = 128,
+};
 
 enum setting_kind setting_kind(enum setting_id id);
 
@@ -77,8 +83,11 @@ int setting_read(enum setting_id id, const json_t *json, struct setting_value *v
 
 bool setting_equal(enum setting_id id, struct setting_value a, struct setting_value b);
 
-/* Whether a number is left to the program by this word. */
+/* Whether it is this word, which may stand in a number's place. */
 bool setting_says(struct setting_value value, const char *word);
+
+/* Whether the cell's programs speak HTTP/1.1; else they speak the framed protocol. */
+bool cell_speaks_http(const struct cell *cell);
 
 /* A new reference. */
 json_t *setting_to_json(enum setting_id id, struct setting_value value);
@@ -89,7 +98,10 @@ json_t *setting_to_json(enum setting_id id, struct setting_value value);
  */
 bool setting_label(enum setting_id id, struct setting_value value, char text[SETTING_TEXT_BYTES]);
 
-/* All settings by name, null with the reason where one does not apply; a new reference. */
+/*
+ * All settings by name, null with the reason where one does not apply; those of HTTP alone only
+ * where that is spoken. A new reference.
+ */
 json_t *cell_to_json(const struct cell *cell);
 
 #endif

@@ -38,6 +38,7 @@ struct side {
 	enum setting_id stack;
 	enum setting_id wait;
 	enum setting_id workers;
+	const char *handler; /* of a client: whose answers it expects; NULL: it is not told */
 	const char *address; /* NULL if it needs none */
 	const struct cpus *cpus;
 };
@@ -53,7 +54,7 @@ static struct link_place place_of(const struct plan_sample *sample,
 					   ground->hosts ? hosts_address(ground->hosts) : NULL};
 }
 
-/* What both sides are told in the same words: where and how they run, and what is answered. */
+/* What both sides are told in this order: where and how they run, and what is answered. */
 static json_t *begin_argv(const struct side *side, const struct plan_sample *sample,
 			  const struct plan_ground *ground)
 {
@@ -69,12 +70,33 @@ static json_t *begin_argv(const struct side *side, const struct plan_sample *sam
 	add_flag(argv, "cpus", side->cpus->count ? cpus_print(side->cpus, text) : PLAN_CPUS_LATER);
 	add_setting(argv, "wait", cell, side->wait);
 	add_setting(argv, "hugepages", cell, SETTING_HUGEPAGES);
-	add_setting(argv, "handler", cell, SETTING_HANDLER);
+	if (side->handler)
+		add_flag(argv, "handler", side->handler);
 	add_setting(argv, "response-bytes", cell, SETTING_RESPONSE_BYTES);
 	return argv;
 }
 
-json_t *argv_make_server(const struct plan_sample *sample, const struct plan_ground *ground)
+/*
+ * What is spoken, as both sides are told. What a program does by itself is not said, so that one of
+ * an older commit, which knows no other, can be told the same.
+ */
+static void add_protocol(json_t *argv, const struct cell *cell)
+{
+	if (cell_speaks_http(cell))
+		add_setting(argv, "protocol", cell, SETTING_PROTOCOL);
+	if (cell->of[SETTING_TLS].number)
+		add_text(argv, "--tls");
+}
+
+/* Where the upstream listens and the server connects to. */
+static void add_upstream(json_t *argv, const char *flag, const struct plan_ground *ground)
+{
+	add_text(argv, "--%s", flag);
+	add_text(argv, "127.0.0.1:%u", ground->upstream_port);
+}
+
+json_t *argv_make_server(const struct experiment *experiment, const struct plan_sample *sample,
+			 const struct plan_ground *ground)
 {
 	const struct plan_cell *cell = sample->cell;
 	const struct setting_value *of = cell->cell.of;
@@ -83,6 +105,8 @@ json_t *argv_make_server(const struct plan_sample *sample, const struct plan_gro
 				  .stack = SETTING_STACK,
 				  .wait = SETTING_WAIT,
 				  .workers = SETTING_WORKERS,
+				  .handler =
+					  experiment->has_routes ? NULL : of[SETTING_HANDLER].word,
 				  .address = cell->link->server_address,
 				  .cpus = &cell->pins.server};
 	struct link_place place = place_of(sample, ground);
@@ -98,6 +122,13 @@ json_t *argv_make_server(const struct plan_sample *sample, const struct plan_gro
 	}
 	add_text(argv, "--conn-max");
 	add_text(argv, "%u", connections > LIMIT_CONN_DEFAULT ? connections : LIMIT_CONN_DEFAULT);
+	add_protocol(argv, &cell->cell);
+	if (cell_speaks_http(&cell->cell) && !setting_says(of[SETTING_HTTP_PARSER], "views"))
+		add_setting(argv, "http-parser", &cell->cell, SETTING_HTTP_PARSER);
+	if (experiment->server_config)
+		add_flag(argv, "config", experiment->server_config);
+	if (experiment->upstream.wanted)
+		add_upstream(argv, "upstream", ground);
 	return argv;
 }
 
@@ -105,10 +136,13 @@ json_t *argv_make_client(const struct experiment *experiment, const struct plan_
 			 const struct plan_ground *ground)
 {
 	const struct plan_cell *cell = sample->cell;
+	const struct setting_value *of = cell->cell.of;
 	const struct side side = {.verb = "load",
 				  .stack = SETTING_CLIENT_STACK,
 				  .wait = SETTING_CLIENT_WAIT,
 				  .workers = SETTING_CLIENT_WORKERS,
+				  .handler = setting_says(of[SETTING_HANDLER], "echo") ? "echo"
+										       : "respond",
 				  .address = cell->link->client_address,
 				  .cpus = &cell->pins.client};
 	struct link_place place = place_of(sample, ground);
@@ -120,6 +154,12 @@ json_t *argv_make_client(const struct experiment *experiment, const struct plan_
 	add_setting(argv, "depth", &cell->cell, SETTING_DEPTH);
 	add_setting(argv, "request-bytes", &cell->cell, SETTING_REQUEST_BYTES);
 	add_setting(argv, "refill", &cell->cell, SETTING_REFILL);
+	add_protocol(argv, &cell->cell);
+	if (of[SETTING_TLS].number)
+		add_text(argv,
+			 "--tls-insecure"); /* the server makes its certificate as it starts */
+	if (cell_speaks_http(&cell->cell))
+		add_setting(argv, "path", &cell->cell, SETTING_PATH);
 	add_flag(argv, "warmup", experiment->warmup);
 	add_flag(argv, "duration", experiment->duration);
 	add_text(argv, "--json");
@@ -128,5 +168,26 @@ json_t *argv_make_client(const struct experiment *experiment, const struct plan_
 	add_text(argv, "%s/metrics.jsonl", sample->folder);
 	add_text(argv, "--hgrm");
 	add_text(argv, "%s/latency.hgrm", sample->folder);
+	return argv;
+}
+
+json_t *argv_make_upstream(const struct experiment *experiment, const struct plan_sample *sample,
+			   const struct plan_ground *ground)
+{
+	const struct upstream *upstream = &experiment->upstream;
+	char text[CPUS_TEXT_BYTES];
+	json_t *argv = json_pack("[ss]", "weir", "serve");
+
+	add_flag(argv, "stack", "epoll@loopback");
+	add_text(argv, "--workers");
+	add_text(argv, "%u", upstream->workers);
+	add_flag(argv, "cpus", cpus_print(&sample->cell->pins.upstream, text));
+	add_flag(argv, "wait", "block");
+	add_flag(argv, "handler", upstream->handler);
+	add_text(argv, "--response-bytes");
+	add_text(argv, "%u", upstream->response_bytes);
+	add_upstream(argv, "listen", ground);
+	add_flag(argv, "protocol", "http1");
+	add_flag(argv, "delivery", "immediate");
 	return argv;
 }

@@ -1,6 +1,7 @@
 #include "apps/run/plan/cells.h"
 
 #include "apps/common/veth.h"
+#include "apps/run/plan/answers.h"
 #include "apps/run/plan/fit.h"
 #include "apps/run/plan/grid.h"
 #include "apps/run/plan/kinds.h"
@@ -161,6 +162,7 @@ static void make_cell(struct making *making, struct grid_cell *from)
 	struct plan *plan = making->plan;
 	struct plan_cell *cell = &plan->cells[plan->cell_count];
 	const struct program *programs = making->ground->programs;
+	const struct upstream *upstream = &plan->experiment->upstream;
 	struct tp_error error;
 
 	*cell = (struct plan_cell){.cell = from->cell,
@@ -168,6 +170,7 @@ static void make_cell(struct making *making, struct grid_cell *from)
 				   .variant_level = from->variant,
 				   .of_matrix = from->of_matrix,
 				   .build = from->build,
+				   .upstream_workers = upstream->wanted ? upstream->workers : 0,
 				   .program = programs ? &programs[from->build] : NULL};
 	if (!settle(plan, from, cell, making->ground))
 		return;
@@ -175,7 +178,8 @@ static void make_cell(struct making *making, struct grid_cell *from)
 	fit_words(cell);
 	from->cell = cell->cell;
 	if (grid_name(plan->experiment, from, cell->variant, &error) < 0 ||
-	    fit_cell(cell, making->ground, &error) < 0)
+	    fit_cell(cell, making->ground, &error) < 0 ||
+	    answers_judge(cell, plan->experiment, &error) < 0)
 		complain(making, cell, &error);
 }
 

@@ -1,12 +1,15 @@
 #include "apps/run/plan/fit.h"
 
+#include "apps/common/pipeline_flags.h"
 #include "apps/common/ports.h"
 #include "apps/common/stack.h"
 #include "apps/load/client.h"
 #include "apps/run/plan/workers.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/core/units.h"
 #include "dataplane/proto/frame.h"
+#include "dataplane/tls/tls.h"
 #include "stacks/registry.h"
 
 #include <errno.h>
@@ -14,6 +17,9 @@
 
 /* Server and client are a process each. */
 enum { HUGEPAGES_NEEDED_MIB = 2 * HUGEPAGES_PROCESS_MIB };
+
+/* Of a request's head beside its path: the rest of its line, Host and Content-Length. */
+enum { HTTP_HEAD_BYTES = 128 };
 
 /* The client's file of progress stays open. */
 enum { METRICS_FILES = 1 };
@@ -47,6 +53,20 @@ static void resolve_client(struct setting_value *of)
 		of[SETTING_CLIENT_WAIT] = of[SETTING_WAIT];
 }
 
+/* The bytes of each response, where the handler says them. */
+static void resolve_response(struct setting_value *of)
+{
+	static const char respond[] = "respond:";
+	const char *handler = of[SETTING_HANDLER].word;
+	uint64_t bytes;
+
+	if (strcmp(handler, "echo") == 0)
+		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
+	else if (strncmp(handler, respond, strlen(respond)) == 0 &&
+		 units_parse_bytes(handler + strlen(respond), BODY_BYTES_MAX, &bytes) == 0)
+		of[SETTING_RESPONSE_BYTES].number = (uint32_t)bytes;
+}
+
 /* Replaces what was left to the program by what it becomes. */
 static void resolve(struct setting_value *of, const struct sides *sides,
 		    const struct plan_ground *ground)
@@ -55,8 +75,7 @@ static void resolve(struct setting_value *of, const struct sides *sides,
 		of[SETTING_WAIT].word = sides->server.stack->spins ? "spin" : "block";
 	if (setting_says(of[SETTING_CLIENT_WAIT], "default"))
 		of[SETTING_CLIENT_WAIT].word = sides->client.stack->spins ? "spin" : "block";
-	if (setting_says(of[SETTING_HANDLER], "echo"))
-		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
+	resolve_response(of);
 	if (sides->server.stack->ops->capabilities & TP_NEEDS_HUGEPAGES &&
 	    setting_says(of[SETTING_HUGEPAGES], "auto"))
 		of[SETTING_HUGEPAGES].word =
@@ -209,6 +228,10 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 
 	if (!of[SETTING_BARE].number)
 		return 0;
+	if (cell_speaks_http(&cell->cell) || of[SETTING_TLS].number)
+		return tp_fail(error, -EINVAL,
+			       "a bare server speaks framed without TLS alone; set \"bare\" to "
+			       "false, or exclude it");
 	if (!setting_says(of[SETTING_HANDLER], "respond"))
 		return tp_fail(error, -EINVAL,
 			       "a bare server answers with a fixed size and has no handler `%s`; "
@@ -222,6 +245,32 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 	if (judge_bare_body(of, SETTING_REQUEST_BYTES, error) < 0)
 		return -EINVAL;
 	return judge_bare_body(of, SETTING_RESPONSE_BYTES, error);
+}
+
+/* What belongs to HTTP alone. 0, or -EINVAL with `error` filled. */
+static int judge_protocol(const struct cell *cell, struct tp_error *error)
+{
+	static const enum setting_id of_http[] = {SETTING_HTTP_PARSER, SETTING_PATH};
+	struct setting_value usual;
+
+	if (cell_speaks_http(cell))
+		return 0;
+	for (unsigned i = 0; i < sizeof(of_http) / sizeof(of_http[0]); i++)
+		if (setting_default(of_http[i], &usual) &&
+		    !setting_equal(of_http[i], cell->of[of_http[i]], usual))
+			return tp_fail(error, -EINVAL,
+				       "\"%s\" is `%s`, which means something with HTTP alone; set "
+				       "\"protocol\" to \"http1\", or exclude it",
+				       setting_name(of_http[i]), cell->of[of_http[i]].word);
+	return 0;
+}
+
+/* Whether this build, whose is the client, speaks TLS. 0, or negative errno with `error`. */
+static int judge_tls(const struct cell *cell, struct tp_error *error)
+{
+	static const struct tls_config client = {.insecure = true, .version_max = TLS_1_3};
+
+	return cell->of[SETTING_TLS].number ? tls_check(&client, error) : 0;
 }
 
 /* Whether both sides may have as many sockets. 0, or negative errno with `error` filled. */
@@ -243,6 +292,15 @@ static int judge_descriptors(const struct plan_cell *cell, const struct sides *s
 	return ports_judge(connections, cell->link->kind == LINK_VETH, error);
 }
 
+/* Bytes of a whole request, of HTTP at most. */
+static uint32_t request_bytes(const struct cell *cell)
+{
+	size_t head = cell_speaks_http(cell) ? HTTP_HEAD_BYTES + strlen(cell->of[SETTING_PATH].word)
+					     : FRAME_HEAD_BYTES;
+
+	return cell->of[SETTING_REQUEST_BYTES].number + (uint32_t)head;
+}
+
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
 static int judge_load(const struct cell *cell, struct tp_error *error)
 {
@@ -254,7 +312,7 @@ static int judge_load(const struct cell *cell, struct tp_error *error)
 		if (of[SETTING_CONNECTIONS].number < of[sides[i]].number)
 			return tp_fail(error, -EINVAL, "%u connections are too few for %u workers",
 				       of[SETTING_CONNECTIONS].number, of[sides[i]].number);
-	if (client_send_bytes(of[SETTING_DEPTH].number, of[SETTING_REQUEST_BYTES].number) == 0)
+	if (client_send_bytes(of[SETTING_DEPTH].number, request_bytes(cell)) == 0)
 		return tp_fail(
 			error, -EINVAL,
 			"a window of depth %u of %u-byte requests is larger than any connection's "
@@ -310,6 +368,9 @@ static int choose_workers(struct plan_cell *cell, const struct sides *sides,
 	if (!kind)
 		cell->client_fills = setting_says(of[SETTING_CLIENT_WORKERS], "all");
 	code = workers_choose(&cell->cell, ground->topology, &bounds, &cell->pins, error);
+	if (code == 0 && cell->upstream_workers)
+		code = pins_add_upstream(ground->topology, cell->upstream_workers, &cell->pins,
+					 error);
 	return code < 0 ? code : judge_held(cell, sides, error);
 }
 
@@ -351,6 +412,10 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 		code = judge_hosts(cell, ground, error);
 	if (code == 0)
 		code = judge_stacks(cell, &sides, error);
+	if (code == 0)
+		code = judge_protocol(&cell->cell, error);
+	if (code == 0)
+		code = judge_tls(&cell->cell, error);
 	if (code == 0)
 		code = judge_bare(cell, sides.server.stack, error);
 	if (code == 0 && ground->hosts)

@@ -77,12 +77,20 @@ static void append_alike(struct plan *plan, const struct topology *topology, uns
 		append(plan->degraded_text, " and %u more", count - NAMED_MAX);
 }
 
+/* Begins another reason for which the plan is degraded, behind those that there are. */
+static void begin_reason(struct plan *plan)
+{
+	if (plan->degraded != plan->degraded_text)
+		append(plan->degraded_text, "%s", plan->degraded ? plan->degraded : "");
+	append(plan->degraded_text, "%s", plan->degraded ? "; " : "");
+	plan->degraded = plan->degraded_text;
+}
+
 /* "...; cells are on different kinds of cores: w1 | w2, w4" */
 static void say_kinds(struct plan *plan, const struct topology *topology)
 {
-	append(plan->degraded_text,
-	       "%s%scells are on different kinds of cores: ", plan->degraded ? plan->degraded : "",
-	       plan->degraded ? "; " : "");
+	begin_reason(plan);
+	append(plan->degraded_text, "cells are on different kinds of cores: ");
 	for (unsigned i = 0; i < plan->cell_count; i++) {
 		uint64_t kinds = pins_kinds(topology, &plan->cells[i].pins);
 		unsigned first = 0;
@@ -94,7 +102,20 @@ static void say_kinds(struct plan *plan, const struct topology *topology)
 		append(plan->degraded_text, "%s", i > 0 ? " | " : "");
 		append_alike(plan, topology, i);
 	}
-	plan->degraded = plan->degraded_text;
+}
+
+/* How an upstream's CPUs fall short, of the last cell whose do. */
+static void say_upstream(struct plan *plan)
+{
+	const char *degraded = NULL;
+
+	for (unsigned i = 0; i < plan->cell_count; i++)
+		if (plan->cells[i].pins.upstream_degraded)
+			degraded = plan->cells[i].pins.upstream_degraded;
+	if (!degraded)
+		return;
+	begin_reason(plan);
+	append(plan->degraded_text, "%s", degraded);
 }
 
 void kinds_settle(struct plan *plan, const struct plan_ground *ground)
@@ -104,6 +125,7 @@ void kinds_settle(struct plan *plan, const struct plan_ground *ground)
 	for (unsigned i = 0; i < plan->cell_count; i++)
 		if (plan->cells[i].pins.degraded)
 			plan->degraded = plan->cells[i].pins.degraded;
+	say_upstream(plan);
 	if (!alike)
 		say_kinds(plan, ground->topology);
 }

@@ -390,7 +390,7 @@ int pins_choose(const struct topology *topology, const struct pins_wish *wish,
 	unsigned client_workers = wish->client_workers ? wish->client_workers : least;
 	unsigned needed = wish->server_workers + client_workers;
 	struct pins_wish anywhere = *wish;
-	struct pins pins;
+	struct pins pins = {.upstream_degraded = NULL};
 
 	anywhere.across_nodes = false;
 	if (!try_steps(topology, wish, &pins) && !try_steps(topology, &anywhere, &pins))
@@ -446,8 +446,12 @@ unsigned pins_server_most(const struct topology *topology, bool across_nodes)
 
 json_t *pins_to_json(const struct pins *pins)
 {
-	return json_pack("{so so so so}", "server_cpus", cpus_to_numbers(&pins->server),
-			 "client_cpus", cpus_to_numbers(&pins->client), "server_nodes",
-			 cpus_to_numbers(&pins->server_nodes), "client_nodes",
-			 cpus_to_numbers(&pins->client_nodes));
+	json_t *json = json_pack("{so so so so}", "server_cpus", cpus_to_numbers(&pins->server),
+				 "client_cpus", cpus_to_numbers(&pins->client), "server_nodes",
+				 cpus_to_numbers(&pins->server_nodes), "client_nodes",
+				 cpus_to_numbers(&pins->client_nodes));
+
+	if (pins->upstream.count)
+		json_object_set_new(json, "upstream_cpus", cpus_to_numbers(&pins->upstream));
+	return json;
 }

@@ -30,12 +30,25 @@ struct pins {
 		reserved; /* of these nodes, left to the operating system; none if degraded so */
 	struct cpus server_nodes; /* numbers of the NUMA nodes that the server's CPUs are on */
 	struct cpus client_nodes;
-	const char *degraded; /* static: how these pins fall short; NULL if they do not */
+	const char *degraded;	       /* static: how these pins fall short; NULL if they do not */
+	struct cpus upstream;	       /* one a worker; empty if there is none behind the server */
+	const char *upstream_degraded; /* likewise, of these */
 };
 
 /* 0; or -ENOSPC, with `error` filled, when there are fewer CPUs than workers. */
 int pins_choose(const struct topology *topology, const struct pins_wish *wish,
 		struct pins *pins_out, struct tp_error *error);
+
+/*
+ * Gives an upstream its CPUs beside those that are chosen: cores that nobody has, best like the
+ * server's; else those of the operating system; else it shares the client's. 0; or -ENOSPC, with
+ * `error` filled, when the client has fewer than it has workers.
+ */
+int pins_add_upstream(const struct topology *topology, unsigned workers, struct pins *pins,
+		      struct tp_error *error);
+
+/* Whether an upstream is on CPUs of the client's. */
+bool pins_upstream_shares(const struct pins *pins);
 
 /* The CPUs that a plan leaves to the operating system wherever its cells are not degraded. */
 void pins_reserve(const struct topology *topology, struct cpus *reserved_out);
@@ -53,8 +66,8 @@ uint64_t pins_kinds(const struct topology *topology, const struct pins *pins);
 unsigned pins_server_most(const struct topology *topology, bool across_nodes);
 
 /*
- * {"server_cpus": [0], "client_cpus": [1], "server_nodes": [0], "client_nodes": [0]}; a new
- * reference.
+ * {"server_cpus": [0], "client_cpus": [1], "server_nodes": [0], "client_nodes": [0]}, and with an
+ * upstream "upstream_cpus"; a new reference.
  */
 json_t *pins_to_json(const struct pins *pins);
 

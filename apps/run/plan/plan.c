@@ -29,8 +29,10 @@ static void make_sample(struct plan *plan, unsigned run, const struct plan_cell 
 	snprintf(sample->folder, sizeof(sample->folder), "samples/%s-%s", sample->id,
 		 cell->variant);
 	sample->env = plan->env;
-	sample->server_argv = argv_make_server(sample, ground);
+	sample->server_argv = argv_make_server(plan->experiment, sample, ground);
 	sample->client_argv = argv_make_client(plan->experiment, sample, ground);
+	if (plan->experiment->upstream.wanted)
+		sample->upstream_argv = argv_make_upstream(plan->experiment, sample, ground);
 }
 
 /* How many cells in a row differ by their variant alone; 1 where they do not stand so. */
@@ -249,6 +251,7 @@ void plan_free(struct plan *plan)
 	for (unsigned i = 0; i < plan->sample_count; i++) {
 		json_decref(plan->samples[i].server_argv);
 		json_decref(plan->samples[i].client_argv);
+		json_decref(plan->samples[i].upstream_argv);
 	}
 	json_decref(plan->env);
 	json_decref(plan->omitted);

@@ -35,6 +35,7 @@ struct plan_cell {
 	const char *variant_level; /* likewise the variant's alone */
 	const struct link *link;
 	bool client_fills;	       /* the client has all CPUs that are left to it */
+	unsigned upstream_workers;     /* of the server behind its server; 0: there is none */
 	bool of_matrix;		       /* its workers are one of a profile's list of counts */
 	unsigned build;		       /* which of the experiment's */
 	const struct program *program; /* that serves; the ground's, NULL if that has none */
@@ -49,7 +50,8 @@ struct plan_sample {
 	const struct plan_cell *cell;
 	json_t *server_argv; /* texts, argv[0] included */
 	json_t *client_argv;
-	const json_t *env; /* of both; the plan's */
+	json_t *upstream_argv; /* NULL without one */
+	const json_t *env;     /* of all; the plan's */
 };
 
 struct plan {
@@ -74,6 +76,7 @@ struct plan_ground {
 	const struct topology *topology;
 	const char *socket_folder; /* where stacks that need one keep a socket file */
 	uint16_t port;		   /* free on the loopback */
+	uint16_t upstream_port;	   /* likewise, and another */
 	unsigned long hugepages_free_mib;
 	const char *run_id; /* short; no other run on this host has it */
 	/*

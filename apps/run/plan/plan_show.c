@@ -38,6 +38,8 @@ static json_t *sample_to_json(const struct plan_sample *sample)
 				 plan_cell_to_json(cell), "server_argv", sample->server_argv,
 				 "client_argv", sample->client_argv, "env", (json_t *)sample->env);
 
+	if (sample->upstream_argv)
+		json_object_set(json, "upstream_argv", sample->upstream_argv);
 	json_object_update_new(json, pins_to_json(&cell->pins));
 	json_object_set_new(json, "reserved_cpus", cpus_to_numbers(&cell->pins.reserved));
 	set_side_unknown(json, &cell->pins.server, "server_cpus", "server_nodes");
@@ -74,6 +76,8 @@ json_t *plan_to_json(const struct plan *plan)
 
 	if (plan_waits_for_hosts(plan))
 		json_set_unknown(json, "degraded", chosen_there);
+	if (experiment->server_config)
+		json_object_set(json, "files", experiment->files);
 	if (plan->form_reason)
 		json_object_set_new(json, "form_reason", json_string(plan->form_reason));
 	for (unsigned i = 0; i < plan->sample_count; i++)
@@ -143,6 +147,9 @@ static void print_cells(const struct plan *plan, FILE *to)
 		fprintf(to, "  %-*s", (int)plan_variant_width(plan), cell->variant);
 		print_side("server", &pins->server, &pins->server_nodes, to);
 		print_side("client", &pins->client, &pins->client_nodes, to);
+		if (pins->upstream.count)
+			fprintf(to, "  upstream on CPU%s %s", ending(pins->upstream.count),
+				cpus_print(&pins->upstream, text));
 		if (pins->reserved.count)
 			fprintf(to, "  kept for the system: %s", cpus_print(&pins->reserved, text));
 		fputc('\n', to);
@@ -269,6 +276,10 @@ static void print_sample(const struct plan_sample *sample, bool commands, FILE *
 	join_argv(sample->server_argv, to);
 	fprintf(to, "  client:");
 	join_argv(sample->client_argv, to);
+	if (!sample->upstream_argv)
+		return;
+	fprintf(to, "  upstream:");
+	join_argv(sample->upstream_argv, to);
 }
 
 static unsigned count_samples(const struct plan *plan, const json_t *kept)

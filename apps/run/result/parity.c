@@ -9,10 +9,12 @@
 #include <string.h>
 
 /* What the answer depends on, and what a server is told beside that. */
-static const enum setting_id of_request[] = {SETTING_PROTOCOL, SETTING_TLS, SETTING_HANDLER,
-					     SETTING_REQUEST_BYTES, SETTING_RESPONSE_BYTES};
-static const enum setting_id of_server[] = {SETTING_STACK, SETTING_DELIVERY, SETTING_WORKERS,
-					    SETTING_WAIT,  SETTING_BARE,     SETTING_HUGEPAGES};
+static const enum setting_id of_request[] = {SETTING_PROTOCOL,	     SETTING_TLS,
+					     SETTING_HANDLER,	     SETTING_REQUEST_BYTES,
+					     SETTING_RESPONSE_BYTES, SETTING_PATH};
+static const enum setting_id of_server[] = {SETTING_STACK,	SETTING_DELIVERY, SETTING_WORKERS,
+					    SETTING_WAIT,	SETTING_BARE,	  SETTING_HUGEPAGES,
+					    SETTING_HTTP_PARSER};
 
 /* A check that is being made. */
 struct check {

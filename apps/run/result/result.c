@@ -144,6 +144,26 @@ static void set_program(json_t *result, const struct program *program)
 		json_set_unknown(result, "program_sha256", "the program was not looked at");
 }
 
+/* Whose TLS each side speaks, and how it was told to. */
+static void set_tls(json_t *result, const struct result_parts *parts)
+{
+	json_t *tls, *server = json_object_get(parts->ready, "tls");
+	json_t *client = json_object_get(parts->client, "tls");
+
+	if (!parts->sample->cell->cell.of[SETTING_TLS].number)
+		return;
+	tls = json_object();
+	if (server)
+		json_object_set(tls, "server", server);
+	else
+		json_set_unknown(tls, "server", "the server did not say");
+	if (client)
+		json_object_set(tls, "client", client);
+	else
+		json_set_unknown(tls, "client", "the client did not say");
+	json_object_set_new(result, "tls", tls);
+}
+
 /* What the server's stack declares that it can do. */
 static void set_capabilities(json_t *result, const json_t *ready)
 {
@@ -237,12 +257,57 @@ json_t *result_client(const json_t *client_json)
 	return client;
 }
 
-/* Whether both sides stayed where the plan put them. */
+static const struct cpus *upstream_cpus(const struct result_parts *parts)
+{
+	return &parts->sample->cell->pins.upstream;
+}
+
+/* The upstream's accounts, as the server's are. */
+static json_t *upstream_of(const struct result_parts *parts)
+{
+	unsigned workers = upstream_cpus(parts)->count;
+	json_t *upstream =
+		result_server(parts->upstream_before, parts->upstream_after, workers, workers);
+
+	if (pins_upstream_shares(&parts->sample->cell->pins))
+		json_set_unknown(upstream, "other_busy_cpus", "the client has the same CPUs");
+	return upstream;
+}
+
+/* What an upstream on the client's CPUs uses there is none of others' work. */
+static void settle_client_others(const json_t *upstream, json_t *client)
+{
+	double own_us = json_number_value(json_object_get(upstream, "user_us")) +
+			json_number_value(json_object_get(upstream, "system_us"));
+	double window_s = json_number_value(json_object_get(upstream, "window_s"));
+	const json_t *others = json_object_get(client, "other_busy_cpus");
+
+	if (json_is_number(others) && window_s > 0)
+		json_object_set_new(
+			client, "other_busy_cpus",
+			json_number(fmax(0, json_number_value(others) - own_us * 1e-6 / window_s)));
+}
+
+/* The upstream's part, where there is one. */
+static void set_upstream(json_t *result, const struct result_parts *parts)
+{
+	json_t *upstream;
+
+	if (upstream_cpus(parts)->count == 0)
+		return;
+	upstream = upstream_of(parts);
+	if (pins_upstream_shares(&parts->sample->cell->pins))
+		settle_client_others(upstream, json_object_get(result, "client"));
+	json_object_set_new(result, "upstream", upstream);
+}
+
+/* Whether all sides stayed where the plan put them. */
 static json_t *binding_of(const struct result_parts *parts)
 {
 	const struct pins *pins = &parts->sample->cell->pins;
 	const json_t *server = json_object_get(parts->after, "binding");
-	struct bound_side sides[1 + HOSTS_CLIENTS_MAX] = {
+	unsigned count = 1 + (parts->client_count ? parts->client_count : 1);
+	struct bound_side sides[2 + HOSTS_CLIENTS_MAX] = {
 		{"server", &pins->server, server,
 		 parts->after ? "the server did not say: it is of an older commit"
 			      : growth_no_snapshots},
@@ -257,8 +322,11 @@ static json_t *binding_of(const struct result_parts *parts)
 			client->name, client->cpus, json_object_get(client->json, "binding"),
 			client->json ? "the client did not say" : no_client};
 	}
-	return bound_judge(sides, 1 + (parts->client_count ? parts->client_count : 1),
-			   parts->reasons);
+	if (pins->upstream.count)
+		sides[count++] = (struct bound_side){
+			"upstream", &pins->upstream,
+			json_object_get(parts->upstream_after, "binding"), growth_no_snapshots};
+	return bound_judge(sides, count, parts->reasons);
 }
 
 static void note_others(const json_t *side, const char *name, json_t *notes)
@@ -293,6 +361,7 @@ static json_t *notes_of(const struct result_parts *parts, json_t *result)
 
 	note_others(json_object_get(result, "server"), "server", notes);
 	note_others(json_object_get(result, "client"), "client", notes);
+	note_others(json_object_get(result, "upstream"), "upstream", notes);
 	note_saturated(parts->client, "service_saturated", notes);
 	note_saturated(parts->client, "intended_saturated", notes);
 	watch_add(parts->watch, result, notes);
@@ -335,11 +404,13 @@ json_t *result_make(const struct result_parts *parts)
 	result = begin(parts);
 	set_program(result, parts->sample->cell->program);
 	set_capabilities(result, parts->ready);
+	set_tls(result, parts);
 	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		set_copy(result, copied[i], parts->client, no_client);
 	json_object_set_new(result, "latency_us", latency_of(parts->client));
 	json_object_set_new(result, "server", server_of(parts));
 	json_object_set_new(result, "client", result_client(parts->client));
+	set_upstream(result, parts);
 	json_object_set_new(result, "pins", pins_to_json(pins));
 	json_object_set_new(result, "binding", binding);
 	json_object_set_new(result, "notes", notes_of(parts, result));

@@ -29,8 +29,10 @@ struct result_parts {
 	double duration_s; /* of the window, as asked for; 0: not judged */
 	double ready_ms;   /* from start to the ready line; negative if it never came */
 	json_t *ready;
-	json_t *before; /* snapshots of the server as the window began */
-	json_t *after;	/* and as it ended */
+	json_t *before;		 /* snapshots of the server as the window began */
+	json_t *after;		 /* and as it ended */
+	json_t *upstream_before; /* likewise of the upstream, where there is one */
+	json_t *upstream_after;
 	json_t *client; /* client.json; of several what they come to together */
 	const struct result_client *clients; /* of several each by itself; NULL for a single one */
 	unsigned client_count;

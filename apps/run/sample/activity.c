@@ -18,7 +18,8 @@ static void add_line(const char *line, const struct pins *pins, struct activity 
 	    sscanf(line, "cpu%u %llu %llu %llu", &cpu, &user, &nice, &system) != 4)
 		return;
 	activity->all_ticks += user + nice + system;
-	if (!cpus_have(&pins->server, cpu) && !cpus_have(&pins->client, cpu))
+	if (!cpus_have(&pins->server, cpu) && !cpus_have(&pins->client, cpu) &&
+	    !cpus_have(&pins->upstream, cpu))
 		activity->rest_ticks += user + nice + system;
 }
 
@@ -42,14 +43,17 @@ static uint64_t own_time_ns(void)
 	return (uint64_t)time.tv_sec * CLOCK_SECOND_NS + (uint64_t)time.tv_nsec;
 }
 
-void activity_take(struct activity *activity, pid_t server, pid_t client, const struct pins *pins)
+void activity_take(struct activity *activity, const struct activity_pids *pids,
+		   const struct pins *pins)
 {
-	uint64_t server_ticks = 0, client_ticks = 0;
+	uint64_t server_ticks = 0, client_ticks = 0, upstream_ticks = 0;
 
 	*activity = (struct activity){.at_ns = clock_monotonic_ns(), .runner_ns = own_time_ns()};
-	activity->known = read_host(activity, pins) && process_read_ticks(server, &server_ticks) &&
-			  process_read_ticks(client, &client_ticks);
-	activity->own_ticks = server_ticks + client_ticks;
+	activity->known = read_host(activity, pins) &&
+			  process_read_ticks(pids->server, &server_ticks) &&
+			  process_read_ticks(pids->client, &client_ticks) &&
+			  (!pids->upstream || process_read_ticks(pids->upstream, &upstream_ticks));
+	activity->own_ticks = server_ticks + client_ticks + upstream_ticks;
 }
 
 /* Seconds between two readings; 0 if there is nothing to compare. */

@@ -1,5 +1,5 @@
 /*
- * activity: where the host's CPU time went in a window, but for the sample's two processes.
+ * activity: where the host's CPU time went in a window, but for the sample's own processes.
  *
  * Two readings, as the measured window begins and as it ends. What other processes used between
  * them is what speaks against the sample. Interrupt time is left out: much of it is the sample's
@@ -19,14 +19,22 @@
 struct activity {
 	bool known;	     /* everything could be read */
 	uint64_t all_ticks;  /* user and system time of all CPUs since boot, in USER_HZ */
-	uint64_t rest_ticks; /* of those, on CPUs that neither server nor client has */
-	uint64_t own_ticks;  /* of the two processes */
+	uint64_t rest_ticks; /* of those, on CPUs that none of the sample's processes has */
+	uint64_t own_ticks;  /* of these processes */
 	uint64_t runner_ns;  /* CPU time of this process */
 	uint64_t at_ns;	     /* CLOCK_MONOTONIC */
 };
 
-/* Reads /proc for these two processes, which hold these CPUs. */
-void activity_take(struct activity *activity, pid_t server, pid_t client, const struct pins *pins);
+/* The sample's processes. */
+struct activity_pids {
+	pid_t server;
+	pid_t client;
+	pid_t upstream; /* 0: there is none */
+};
+
+/* Reads /proc for these processes, which hold these CPUs. */
+void activity_take(struct activity *activity, const struct activity_pids *pids,
+		   const struct pins *pins);
 
 /*
  * CPUs' worth of work that others, this process left out, did between two readings; negative if
@@ -35,8 +43,8 @@ void activity_take(struct activity *activity, pid_t server, pid_t client, const 
 double activity_other_cpus(const struct activity *before, const struct activity *after);
 
 /*
- * CPUs' worth of work that was done outside the CPUs of server and client, this process's too if it
- * was there; negative if that is not known.
+ * CPUs' worth of work that was done outside the CPUs of the sample's processes, this process's too
+ * if it was there; negative if that is not known.
  */
 double activity_rest_cpus(const struct activity *before, const struct activity *after);
 

@@ -22,24 +22,31 @@
 
 enum { POLL_MS_MAX = 100 };
 
+enum role { UPSTREAM, SERVER, CLIENT, ROLES };
+
+static const char *const names[ROLES] = {"upstream", "server", "client"};
+
+static const char *const children[ROLES] = {"the upstream", "the server", "the client"};
+
 /* A server that is being asked. */
 struct asking {
 	const struct plan_sample *sample;
 	struct interrupt *interrupt;
-	struct child server;
-	struct child client;
+	struct child child[ROLES]; /* the upstream is not started where the plan has none */
+	bool ready[ROLES];
 	char nonce[READINESS_NONCE_BYTES];
-	bool ready;
 	struct answer *answer;
 };
 
+/* Of a server that is being started: no two are at once. */
 static void on_server_line(void *user, const char *line)
 {
 	struct asking *asking = user;
+	enum role role = asking->child[SERVER].pid ? SERVER : UPSTREAM;
 
 	if (strncmp(line, "ready ", 6) == 0 &&
-	    readiness_accept(line + 6, asking->nonce, asking->server.pid))
-		asking->ready = true;
+	    readiness_accept(line + 6, asking->nonce, asking->child[role].pid))
+		asking->ready[role] = true;
 }
 
 static void on_client_line(void *user, const char *line)
@@ -49,21 +56,21 @@ static void on_client_line(void *user, const char *line)
 	sscanf(line, "digest %64[0-9a-f] %llu", asking->answer->hex, &asking->answer->bytes);
 }
 
-/* Waits for something to happen to either process, and takes it in. */
+/* Waits for something to happen to any process, and takes it in. */
 static void step(struct asking *asking)
 {
-	struct pollfd fds[2 * CHILD_FDS + 1];
+	enum { FDS = ROLES * CHILD_FDS + 1 };
+	struct pollfd fds[FDS];
 
-	for (unsigned i = 0; i < 2 * CHILD_FDS + 1; i++)
+	for (unsigned i = 0; i < FDS; i++)
 		fds[i] = (struct pollfd){.fd = -1};
-	if (asking->server.pid)
-		child_fill(&asking->server, fds);
-	if (asking->client.pid)
-		child_fill(&asking->client, fds + CHILD_FDS);
-	fds[2 * CHILD_FDS] = (struct pollfd){.fd = asking->interrupt->fd, .events = POLLIN};
-	poll(fds, 2 * CHILD_FDS + 1, POLL_MS_MAX);
-	child_serve(&asking->server, fds);
-	child_serve(&asking->client, fds + CHILD_FDS);
+	for (unsigned i = 0; i < ROLES; i++)
+		if (asking->child[i].pid)
+			child_fill(&asking->child[i], fds + (size_t)CHILD_FDS * i);
+	fds[FDS - 1] = (struct pollfd){.fd = asking->interrupt->fd, .events = POLLIN};
+	poll(fds, FDS, POLL_MS_MAX);
+	for (unsigned i = 0; i < ROLES; i++)
+		child_serve(&asking->child[i], fds + (size_t)CHILD_FDS * i);
 	interrupt_check(asking->interrupt);
 }
 
@@ -72,14 +79,14 @@ static void await(struct asking *asking, const bool *done, uint64_t within_ns)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + within_ns;
 
-	while (!*done && !asking->server.ended && !asking->interrupt->signal_number &&
-	       clock_monotonic_ns() < deadline_ns)
+	while (!*done && !asking->child[UPSTREAM].ended && !asking->child[SERVER].ended &&
+	       !asking->interrupt->signal_number && clock_monotonic_ns() < deadline_ns)
 		step(asking);
 }
 
-static void end_child(struct asking *asking, struct child *child, int signal_number,
-		      uint64_t within_ns)
+static void end_child(struct asking *asking, enum role role, int signal_number, uint64_t within_ns)
 {
+	struct child *child = &asking->child[role];
 	uint64_t deadline_ns = clock_monotonic_ns() + within_ns;
 
 	child_signal(child, signal_number);
@@ -87,9 +94,16 @@ static void end_child(struct asking *asking, struct child *child, int signal_num
 		step(asking);
 }
 
-/* Notes why there is no digest, with a child's last words. */
-static void fail(struct asking *asking, const struct child *child, const char *what)
+static void end_server(struct asking *asking, enum role role)
 {
+	end_child(asking, role, SIGTERM, STOP_NS);
+	end_child(asking, role, SIGKILL, KILL_NS);
+}
+
+/* Notes why there is no digest, with a child's last words. */
+static void fail(struct asking *asking, enum role role, const char *what)
+{
+	const struct child *child = &asking->child[role];
 	char end[128], quote[600];
 
 	child_describe_end(child, end, sizeof(end));
@@ -124,31 +138,37 @@ static json_t *digest_argv(const json_t *client_argv)
 	return argv;
 }
 
+/* What a role is started with; a new reference. */
+static json_t *argv_of(const struct plan_sample *sample, enum role role)
+{
+	if (role == CLIENT)
+		return digest_argv(sample->client_argv);
+	return json_incref(role == SERVER ? sample->server_argv : sample->upstream_argv);
+}
+
 /* 0, or negative errno with the failure noted. */
-static int start(struct asking *asking, struct child *child, struct directory *directory,
+static int start(struct asking *asking, enum role role, struct directory *directory,
 		 const char *prefix)
 {
-	bool server = child == &asking->server;
 	char path[PATH_MAX], log_name[ASK_PREFIX_BYTES + 16];
 	struct tp_error error;
 	json_t *env = readiness_env(asking->sample->env, asking->nonce);
-	json_t *argv = server ? json_incref(asking->sample->server_argv)
-			      : digest_argv(asking->sample->client_argv);
+	json_t *argv = argv_of(asking->sample, role);
 	struct child_spec spec = {
-		.name = server ? "the server" : "the client",
-		.program = server ? asking->sample->cell->program->path : "/proc/self/exe",
+		.name = children[role],
+		.program = role == SERVER ? asking->sample->cell->program->path : "/proc/self/exe",
 		.argv = argv,
 		.env = env,
 		.folder = directory->partial,
 		.log_path = path,
-		.on_line = server ? on_server_line : on_client_line,
+		.on_line = role == CLIENT ? on_client_line : on_server_line,
 		.user = asking,
 	};
 	int code;
 
-	snprintf(log_name, sizeof(log_name), "%s.%s.log", prefix, server ? "server" : "client");
+	snprintf(log_name, sizeof(log_name), "%s.%s.log", prefix, names[role]);
 	directory_file(directory, log_name, path);
-	code = child_start(child, &spec, &error);
+	code = child_start(&asking->child[role], &spec, &error);
 	if (directory_is_its_own(code))
 		directory_fail(directory, code, log_name);
 	if (code < 0)
@@ -167,24 +187,36 @@ static void close_child(struct child *child, struct directory *directory)
 		directory_fail(directory, code, "a child's log");
 }
 
+/* Starts a server and waits until it is ready; else why it is not has been noted. */
+static bool raise_server(struct asking *asking, enum role role, struct directory *directory,
+			 const char *prefix)
+{
+	if (start(asking, role, directory, prefix) < 0)
+		return false;
+	await(asking, &asking->ready[role], READY_NS);
+	if (!asking->ready[role])
+		fail(asking, role, "before it was ready");
+	return asking->ready[role];
+}
+
 static void converse(struct asking *asking, struct directory *directory, const char *prefix)
 {
-	if (start(asking, &asking->server, directory, prefix) < 0)
+	const struct child *client = &asking->child[CLIENT];
+
+	if (asking->sample->upstream_argv && !raise_server(asking, UPSTREAM, directory, prefix))
 		return;
-	await(asking, &asking->ready, READY_NS);
-	if (!asking->ready) {
-		fail(asking, &asking->server, "before it was ready");
+	if (!raise_server(asking, SERVER, directory, prefix) ||
+	    start(asking, CLIENT, directory, prefix) < 0)
 		return;
-	}
-	if (start(asking, &asking->client, directory, prefix) < 0)
+	await(asking, &client->ended, ANSWER_NS);
+	if (asking->answer->hex[0] && client->ended)
 		return;
-	await(asking, &asking->client.ended, ANSWER_NS);
-	if (asking->answer->hex[0] && asking->client.ended)
-		return;
-	if (asking->server.ended)
-		fail(asking, &asking->server, "while it was asked");
-	else
-		fail(asking, &asking->client, "without a digest");
+	for (enum role role = UPSTREAM; role < CLIENT; role++)
+		if (asking->child[role].ended) {
+			fail(asking, role, "while it was asked");
+			return;
+		}
+	fail(asking, CLIENT, "without a digest");
 }
 
 /* What its last words say against a client that gave a digest all the same. */
@@ -192,14 +224,14 @@ static void judge(struct asking *asking, struct directory *directory)
 {
 	struct answer *answer = asking->answer;
 
-	if (!asking->client.ended || !answer->hex[0]) {
+	if (!asking->child[CLIENT].ended || !answer->hex[0]) {
 		answer->hex[0] = '\0';
 		directory_check_room(directory); /* without which neither could say anything */
 		return;
 	}
-	answer->verified = child_succeeded(&asking->client);
+	answer->verified = child_succeeded(&asking->child[CLIENT]);
 	if (!answer->verified)
-		log_quote(&asking->client.log, answer->failure, sizeof(answer->failure));
+		log_quote(&asking->child[CLIENT].log, answer->failure, sizeof(answer->failure));
 }
 
 int ask_server(const struct plan_sample *sample, struct directory *directory,
@@ -216,11 +248,11 @@ int ask_server(const struct plan_sample *sample, struct directory *directory,
 	readiness_make_nonce(asking->nonce);
 	converse(asking, directory, prefix);
 	judge(asking, directory);
-	end_child(asking, &asking->client, SIGKILL, KILL_NS);
-	end_child(asking, &asking->server, SIGTERM, STOP_NS);
-	end_child(asking, &asking->server, SIGKILL, KILL_NS);
-	close_child(&asking->client, directory);
-	close_child(&asking->server, directory);
+	end_child(asking, CLIENT, SIGKILL, KILL_NS);
+	end_server(asking, SERVER);
+	end_server(asking, UPSTREAM);
+	for (enum role role = UPSTREAM; role < ROLES; role++)
+		close_child(&asking->child[role], directory);
 	free(asking);
 	return interrupt->signal_number ? -EINTR : directory->failed;
 }

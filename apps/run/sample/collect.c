@@ -65,6 +65,11 @@ static json_t *parse_line(const char *text)
 	return text ? json_loads(text, 0, NULL) : NULL;
 }
 
+static json_t *parse_snapshot(const struct session_server *server, unsigned index)
+{
+	return parse_line(server->snapshots_lack ? NULL : server->snapshots[index]);
+}
+
 /* A file of the sample's folder, at most so large, for the caller to free; or NULL. */
 static char *read_file(const struct session *session, const char *prefix, const char *name,
 		       size_t max_bytes, size_t *bytes_out)
@@ -227,6 +232,7 @@ static void add_hosts(const struct session *session, json_t *result, const json_
 
 json_t *session_make_result(struct session *session, uint64_t duration_ns, const char *started_at)
 {
+	const struct session_server *server = &session->server;
 	bool several = session->client_count > 1;
 	json_t *each[HOSTS_CLIENTS_MAX] = {NULL};
 	struct result_client clients[HOSTS_CLIENTS_MAX];
@@ -237,12 +243,13 @@ json_t *session_make_result(struct session *session, uint64_t duration_ns, const
 		.reasons = session->reasons,
 		.started_at = started_at,
 		.duration_s = (double)duration_ns / 1e9,
-		.ready_ms = session->ready_ns
-				    ? (double)(session->ready_ns - session->start_ns) / 1e6
-				    : -1,
-		.ready = parse_line(session->ready),
-		.before = parse_line(session->snapshots_lack ? NULL : session->snapshots[0]),
-		.after = parse_line(session->snapshots_lack ? NULL : session->snapshots[1]),
+		.ready_ms =
+			server->ready_ns ? (double)(server->ready_ns - server->start_ns) / 1e6 : -1,
+		.ready = parse_line(server->ready),
+		.before = parse_snapshot(server, 0),
+		.after = parse_snapshot(server, 1),
+		.upstream_before = parse_snapshot(&session->upstream, 0),
+		.upstream_after = parse_snapshot(&session->upstream, 1),
 		.client = client,
 		.clients = several ? clients : NULL,
 		.client_count = several ? session->client_count : 0,
@@ -260,6 +267,8 @@ json_t *session_make_result(struct session *session, uint64_t duration_ns, const
 	json_decref(parts.ready);
 	json_decref(parts.before);
 	json_decref(parts.after);
+	json_decref(parts.upstream_before);
+	json_decref(parts.upstream_after);
 	json_decref(parts.client);
 	return result;
 }

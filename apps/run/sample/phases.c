@@ -27,7 +27,8 @@ static_assert(STOP_NS >= SERVE_DRAIN_NS + CLOCK_SECOND_NS, "a server that drains
 
 enum {
 	POLL_MS_MAX = 200,
-	FDS = CHILD_FDS * (1 + HOSTS_CLIENTS_MAX) + 1,
+	CHILDREN = 2 + HOSTS_CLIENTS_MAX, /* server, upstream, clients */
+	FDS = CHILD_FDS * CHILDREN + 1,
 };
 
 void session_invalidate(struct session *session, const char *format, ...)
@@ -61,16 +62,17 @@ static const char *behind_word(const char *line, const char *word)
 
 static void on_server_line(void *user, const char *line)
 {
-	struct session *session = user;
+	struct session_server *server = user;
+	pid_t pid = server->child.far ? 0 : server->child.pid;
 	const char *json;
 
-	if ((json = behind_word(line, "ready")) && !session->ready &&
-	    readiness_accept(json, session->nonce, session->server.far ? 0 : session->server.pid)) {
-		session->ready = strdup(json);
-		session->ready_ns = clock_monotonic_ns();
+	if ((json = behind_word(line, "ready")) && !server->ready &&
+	    readiness_accept(json, server->session->nonce, pid)) {
+		server->ready = strdup(json);
+		server->ready_ns = clock_monotonic_ns();
 	} else if ((json = behind_word(line, "snapshot")) &&
-		   session->snapshot_count < SESSION_SNAPSHOTS) {
-		session->snapshots[session->snapshot_count++] = strdup(json);
+		   server->snapshot_count < SESSION_SNAPSHOTS) {
+		server->snapshots[server->snapshot_count++] = strdup(json);
 	}
 }
 
@@ -98,7 +100,7 @@ static struct pins near_pins(const struct session *session)
 {
 	struct pins pins = session->sample->cell->pins;
 
-	if (session_host_of(session, &session->server))
+	if (session_host_of(session, &session->server.child))
 		pins.server.count = 0;
 	pins.client.count = 0;
 	for (unsigned i = 0; i < session->client_count; i++) {
@@ -112,13 +114,16 @@ static struct pins near_pins(const struct session *session)
 	return pins;
 }
 
-/* Asks the server for its accounts; its process only, not its group. */
+/* Asks server and upstream for their accounts; these processes only, not their groups. */
 static void ask_accounts(struct session *session)
 {
+	const struct activity_pids pids = {session->server.child.pid, session->clients[0].child.pid,
+					   session->upstream.child.pid};
 	struct pins near = near_pins(session);
 
-	child_ask(&session->server, SIGUSR1);
-	watch_window(&session->watch, session->server.pid, session->clients[0].child.pid, &near);
+	child_ask(&session->server.child, SIGUSR1);
+	child_ask(&session->upstream.child, SIGUSR1);
+	watch_window(&session->watch, &pids, &near);
 }
 
 /*
@@ -150,9 +155,23 @@ static void on_client_line(void *user, const char *line)
 	}
 }
 
+/* All that a session starts; returns their number. */
+static unsigned list_children(struct session *session, struct child *children[CHILDREN])
+{
+	unsigned count = 0;
+
+	children[count++] = &session->server.child;
+	children[count++] = &session->upstream.child;
+	for (unsigned i = 0; i < session->client_count; i++)
+		children[count++] = &session->clients[i].child;
+	return count;
+}
+
 /* Waits at most until `deadline_ns` for something to happen, and takes it in. */
 static void step(struct session *session, uint64_t deadline_ns)
 {
+	struct child *children[CHILDREN];
+	unsigned count = list_children(session, children);
 	struct pollfd fds[FDS];
 	uint64_t now_ns = clock_monotonic_ns();
 	uint64_t left_ms = deadline_ns > now_ns ? (deadline_ns - now_ns) / CLOCK_MS_NS + 1 : 0;
@@ -160,15 +179,12 @@ static void step(struct session *session, uint64_t deadline_ns)
 	for (unsigned i = 0; i < FDS; i++)
 		fds[i] = (struct pollfd){.fd = -1};
 	fds[0] = (struct pollfd){.fd = session->interrupt->fd, .events = POLLIN};
-	if (session->server.pid)
-		child_fill(&session->server, fds + 1);
-	for (unsigned i = 0; i < session->client_count; i++)
-		if (session->clients[i].child.pid)
-			child_fill(&session->clients[i].child, fds + 1 + CHILD_FDS * (i + 1));
+	for (unsigned i = 0; i < count; i++)
+		if (children[i]->pid)
+			child_fill(children[i], fds + 1 + (size_t)CHILD_FDS * i);
 	poll(fds, FDS, left_ms < POLL_MS_MAX ? (int)left_ms : POLL_MS_MAX);
-	child_serve(&session->server, fds + 1);
-	for (unsigned i = 0; i < session->client_count; i++)
-		child_serve(&session->clients[i].child, fds + 1 + CHILD_FDS * (i + 1));
+	for (unsigned i = 0; i < count; i++)
+		child_serve(children[i], fds + 1 + (size_t)CHILD_FDS * i);
 	if (session->hosts && now_ns - session->beat_ns > BEAT_NS) {
 		session->beat_ns = now_ns;
 		hosts_beat(session->hosts);
@@ -189,7 +205,8 @@ static void blame(struct session *session, const struct child *child, const char
 
 	child_describe_end(child, end, sizeof(end));
 	log_quote(&child->log, quote, sizeof(quote));
-	session->server_blamed |= child == &session->server;
+	session->server.blamed |= child == &session->server.child;
+	session->upstream.blamed |= child == &session->upstream.child;
 	if (child->lost && remote) {
 		hosts_lose(remote);
 		session_invalidate(session, "host %s lost %s%s%s", remote->name, when,
@@ -259,9 +276,23 @@ static int start_server(struct session *session)
 				  .program = program->path,
 				  .argv = session->sample->server_argv,
 				  .on_line = on_server_line,
-				  .user = session};
+				  .user = &session->server};
 
-	return start(session, &session->server, &spec, program, "", "server.log");
+	session->server.start_ns = clock_monotonic_ns();
+	return start(session, &session->server.child, &spec, program, "", "server.log");
+}
+
+/* The upstream, like the client, is always the runner's own program. */
+static int start_upstream(struct session *session)
+{
+	struct child_spec spec = {.name = "the upstream",
+				  .program = "/proc/self/exe",
+				  .argv = session->sample->upstream_argv,
+				  .on_line = on_server_line,
+				  .user = &session->upstream};
+
+	session->upstream.start_ns = clock_monotonic_ns();
+	return start(session, &session->upstream.child, &spec, NULL, "", "upstream.log");
 }
 
 /* The client is always the runner's own program. */
@@ -287,20 +318,30 @@ static int start_clients(struct session *session)
 }
 
 /* Waits for the ready line; tells a server that never came up from one that died. */
-static bool await_ready(struct session *session)
+static bool await_ready(struct session_server *server)
 {
-	uint64_t deadline_ns = session->start_ns + READY_NS;
+	struct session *session = server->session;
+	uint64_t deadline_ns = server->start_ns + READY_NS;
 
-	while (!session->ready && !session->server.ended && !is_over(deadline_ns) &&
+	while (!server->ready && !server->child.ended && !is_over(deadline_ns) &&
 	       !session->interrupt->signal_number)
 		step(session, deadline_ns);
-	if (session->ready)
+	if (server->ready)
 		return true;
-	if (session->server.ended)
-		blame(session, &session->server, "before it was ready");
+	if (server->child.ended)
+		blame(session, &server->child, "before it was ready");
 	else if (!session->interrupt->signal_number)
-		blame(session, &session->server, "but gave no ready line within 20 s");
+		blame(session, &server->child, "but gave no ready line within 20 s");
 	return false;
+}
+
+/* The upstream, if there is one, and then the server that passes requests on to it. */
+static bool raise_servers(struct session *session)
+{
+	if (session->sample->upstream_argv &&
+	    (start_upstream(session) < 0 || !await_ready(&session->upstream)))
+		return false;
+	return start_server(session) == 0 && await_ready(&session->server);
 }
 
 static const char *in_phase(const struct session_client *client, const char *whose, char text[64])
@@ -335,11 +376,30 @@ static void judge_clients(struct session *session, bool cut_short)
 
 		if (client->child.ended && !child_succeeded(&client->child))
 			blame(session, &client->child, in_phase(client, "its", when));
-		else if (!client->child.ended && session->server_blamed)
+		else if (!client->child.ended && session->server.blamed)
 			blame(session, &client->child, "after the server's death");
+		else if (!client->child.ended && session->upstream.blamed)
+			blame(session, &client->child, "after the upstream's death");
 		else if (!client->child.ended && !cut_short)
 			blame(session, &client->child, "in the time it was given");
 	}
+}
+
+/* Whether the server or the upstream has died and was not blamed for it; then it is. */
+static bool blame_dead(struct session *session)
+{
+	struct session_server *const servers[] = {&session->server, &session->upstream};
+	bool found = false;
+	char when[64];
+
+	for (unsigned i = 0; i < sizeof(servers) / sizeof(servers[0]); i++) {
+		if (!servers[i]->child.ended || servers[i]->blamed)
+			continue;
+		blame(session, &servers[i]->child,
+		      in_phase(&session->clients[0], "the client's", when));
+		found = true;
+	}
+	return found;
 }
 
 /*
@@ -350,15 +410,13 @@ static void await_clients(struct session *session, uint64_t window_ns)
 {
 	uint64_t deadline_ns = clock_monotonic_ns() + window_ns + CLIENT_GRACE_NS;
 	bool cut_short = false;
-	char when[64];
 
 	while (!all_ended(session) && !is_over(deadline_ns) && !session->interrupt->signal_number) {
 		step(session, deadline_ns);
-		if (session->server.ended && !session->server_blamed) {
+		if (blame_dead(session)) {
 			deadline_ns = clock_monotonic_ns() + AFTER_DEATH_NS;
-			blame(session, &session->server,
-			      in_phase(&session->clients[0], "the client's", when));
-		} else if (!session->server_blamed && !cut_short && any_failed(session)) {
+		} else if (!session->server.blamed && !session->upstream.blamed && !cut_short &&
+			   any_failed(session)) {
 			deadline_ns = clock_monotonic_ns() + AFTER_DEATH_NS;
 			cut_short = true;
 		}
@@ -368,21 +426,22 @@ static void await_clients(struct session *session, uint64_t window_ns)
 }
 
 /* The last snapshot asked for may still be on its way when the client has ended. */
-static void await_snapshots(struct session *session)
+static void await_snapshots(struct session_server *server)
 {
+	struct session *session = server->session;
 	uint64_t deadline_ns = clock_monotonic_ns() + SNAPSHOT_NS;
-	unsigned asked = session->watch.count;
+	unsigned asked = server->child.pid ? session->watch.count : 0;
 	char quote[700];
 
-	while (session->snapshot_count < asked && !session->server.ended && !is_over(deadline_ns) &&
+	while (server->snapshot_count < asked && !server->child.ended && !is_over(deadline_ns) &&
 	       !session->interrupt->signal_number)
 		step(session, deadline_ns);
-	session->snapshots_lack = session->snapshot_count < asked && !session->server.ended;
-	if (!session->snapshots_lack)
+	server->snapshots_lack = server->snapshot_count < asked && !server->child.ended;
+	if (!server->snapshots_lack)
 		return;
-	log_quote(&session->server.log, quote, sizeof(quote));
-	session_invalidate(session, "the server gave %u of %u snapshots%s%s",
-			   session->snapshot_count, asked, quote[0] ? ": " : "", quote);
+	log_quote(&server->child.log, quote, sizeof(quote));
+	session_invalidate(session, "%s gave %u of %u snapshots%s%s", server->child.name,
+			   server->snapshot_count, asked, quote[0] ? ": " : "", quote);
 }
 
 /* Waits for a child's end, at most so long. */
@@ -405,21 +464,22 @@ static void kill_child(struct session *session, const struct child *child)
 	await_end(session, child, KILL_NS);
 }
 
-/* Tells the server to stop, unless it has died. */
-static void stop_server(struct session *session)
+/* Tells a server to stop, unless it has died. */
+static void stop_server(struct session_server *server)
 {
-	bool died = session->server.ended;
+	struct session *session = server->session;
+	struct child *child = &server->child;
+	bool died = child->ended;
 
-	if (!session->server.pid || session->server_blamed)
+	if (!child->pid || server->blamed)
 		return;
-	child_signal(&session->server, SIGTERM);
-	if (!await_end(session, &session->server, STOP_NS))
-		session_invalidate(
-			session, "the server did not stop within %llu s of SIGTERM and was killed",
-			(unsigned long long)(STOP_NS / CLOCK_SECOND_NS));
-	else if (died || (!child_succeeded(&session->server) && !session->interrupt->signal_number))
-		blame(session, &session->server,
-		      died ? "before it was told to stop" : "when told to stop");
+	child_signal(child, SIGTERM);
+	if (!await_end(session, child, STOP_NS))
+		session_invalidate(session,
+				   "%s did not stop within %llu s of SIGTERM and was killed",
+				   child->name, (unsigned long long)(STOP_NS / CLOCK_SECOND_NS));
+	else if (died || (!child_succeeded(child) && !session->interrupt->signal_number))
+		blame(session, child, died ? "before it was told to stop" : "when told to stop");
 }
 
 /* Nothing of a sample is left running after this. */
@@ -427,8 +487,10 @@ static void end_all(struct session *session)
 {
 	for (unsigned i = 0; i < session->client_count; i++)
 		kill_child(session, &session->clients[i].child);
-	stop_server(session);
-	kill_child(session, &session->server);
+	stop_server(&session->server);
+	kill_child(session, &session->server.child);
+	stop_server(&session->upstream);
+	kill_child(session, &session->upstream.child);
 }
 
 /* A child that somebody stopped and set going again measured the pause as well. */
@@ -442,14 +504,16 @@ static void judge_stops(struct session *session, const struct child *child)
 /* All processes run: lets them, and judges what became of them. */
 static void lead(struct session *session, uint64_t window_ns)
 {
+	struct child *children[CHILDREN];
+	unsigned count = list_children(session, children);
 	struct pins near = near_pins(session);
 
 	watch_aside(&session->watch, &near);
 	await_clients(session, window_ns);
-	await_snapshots(session);
-	judge_stops(session, &session->server);
-	for (unsigned i = 0; i < session->client_count; i++)
-		judge_stops(session, &session->clients[i].child);
+	await_snapshots(&session->server);
+	await_snapshots(&session->upstream);
+	for (unsigned i = 0; i < count; i++)
+		judge_stops(session, children[i]);
 	if (json_array_size(session->reasons) > 0)
 		directory_check_room(session->directory);
 }
@@ -458,7 +522,7 @@ void session_carry_out(struct session *session, uint64_t window_ns)
 {
 	session->start_ns = clock_monotonic_ns();
 	watch_start(&session->watch);
-	if (start_server(session) == 0 && await_ready(session) && start_clients(session) == 0)
+	if (raise_servers(session) && start_clients(session) == 0)
 		lead(session, window_ns);
 	end_all(session);
 	watch_end(&session->watch);

@@ -103,7 +103,8 @@ static void measure(struct session *session, uint64_t window_ns)
 	}
 	for (unsigned i = 0; i < session->client_count; i++)
 		close_child(&session->clients[i].child, session->directory);
-	close_child(&session->server, session->directory);
+	close_child(&session->server.child, session->directory);
+	close_child(&session->upstream.child, session->directory);
 	remove_socket(session->sample);
 }
 
@@ -124,13 +125,19 @@ static int judge_hosts(struct session *session)
 		       "host %s was lost in %d samples in a row", remote->name, HOSTS_LOSSES_MAX);
 }
 
-static void session_free(struct session *session)
+static void server_fini(struct session_server *server)
 {
 	for (unsigned i = 0; i < SESSION_SNAPSHOTS; i++)
-		free(session->snapshots[i]);
+		free(server->snapshots[i]);
+	free(server->ready);
+}
+
+static void session_free(struct session *session)
+{
+	server_fini(&session->server);
+	server_fini(&session->upstream);
 	for (unsigned i = 0; i < session->client_count; i++)
 		json_decref(session->clients[i].argv);
-	free(session->ready);
 	json_decref(session->reasons);
 	free(session);
 }
@@ -152,6 +159,7 @@ int sample_run(const struct plan_sample *sample, const struct experiment *experi
 	session->interrupt = interrupt;
 	session->hosts = hosts;
 	session->reasons = json_array();
+	session->server.session = session->upstream.session = session;
 	describe_clients(session);
 	readiness_make_nonce(session->nonce);
 	strftime(started_at, sizeof(started_at), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));

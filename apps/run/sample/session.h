@@ -22,6 +22,19 @@ enum {
 	SESSION_NAME_BYTES = SETTING_TEXT_BYTES + 96,
 };
 
+/* The measured server, or the upstream behind it. */
+struct session_server {
+	struct session *session;
+	struct child child;
+	uint64_t start_ns;
+	uint64_t ready_ns;
+	char *ready;			    /* the JSON behind its line, or NULL */
+	char *snapshots[SESSION_SNAPSHOTS]; /* likewise */
+	unsigned snapshot_count;
+	bool snapshots_lack; /* one asked for never came, so which the others are is not known */
+	bool blamed;	     /* for its end, already */
+};
+
 /* One load generator. */
 struct session_client {
 	struct session *session;
@@ -42,20 +55,15 @@ struct session {
 	struct directory *directory;
 	struct interrupt *interrupt;
 	struct hosts *hosts; /* NULL: all is here */
-	struct child server;
+	struct session_server server;
+	struct session_server upstream; /* never started where the plan has none */
 	unsigned client_count;
 	struct session_client clients[HOSTS_CLIENTS_MAX];
-	json_t *reasons;		    /* why the sample is invalid */
-	char *ready;			    /* the JSON behind the server's line, or NULL */
-	char *snapshots[SESSION_SNAPSHOTS]; /* likewise */
-	unsigned snapshot_count;
-	bool snapshots_lack; /* one asked for never came, so which the others are is not known */
-	struct watch watch;  /* read as the snapshots are asked for */
+	json_t *reasons;    /* why the sample is invalid */
+	struct watch watch; /* read as the snapshots are asked for */
 	char nonce[READINESS_NONCE_BYTES];
 	uint64_t start_ns;
-	uint64_t ready_ns;
-	uint64_t beat_ns;   /* when the hosts last heard of us */
-	bool server_blamed; /* for its end, already */
+	uint64_t beat_ns; /* when the hosts last heard of us */
 };
 
 /* Adds a reason for which the sample is invalid. */

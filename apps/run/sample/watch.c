@@ -60,6 +60,7 @@ void watch_aside(struct watch *watch, const struct pins *pins)
 	watch->during = others = watch->before;
 	take_away(&others, &pins->server);
 	take_away(&others, &pins->client);
+	take_away(&others, &pins->upstream);
 	if (CPU_COUNT(&others) == 0)
 		return;
 	watch->apart = CPU_EQUAL(&others, &watch->before);
@@ -69,10 +70,10 @@ void watch_aside(struct watch *watch, const struct pins *pins)
 	watch->apart = watch->moved = true;
 }
 
-void watch_window(struct watch *watch, pid_t server, pid_t client, const struct pins *pins)
+void watch_window(struct watch *watch, const struct activity_pids *pids, const struct pins *pins)
 {
 	if (watch->count < WATCH_WINDOWS)
-		activity_take(&watch->activities[watch->count++], server, client, pins);
+		activity_take(&watch->activities[watch->count++], pids, pins);
 }
 
 void watch_end(struct watch *watch)

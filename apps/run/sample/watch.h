@@ -35,12 +35,12 @@ void watch_start(struct watch *watch);
 
 /*
  * Moves the runner off these CPUs, as far as it may use others. Children that it starts from here
- * on would be there too, so both processes of the sample run already.
+ * on would be there too, so all processes of the sample run already.
  */
 void watch_aside(struct watch *watch, const struct pins *pins);
 
 /* The window begins, or ends. */
-void watch_window(struct watch *watch, pid_t server, pid_t client, const struct pins *pins);
+void watch_window(struct watch *watch, const struct activity_pids *pids, const struct pins *pins);
 
 /* The sample is over: the runner may use all of its CPUs again. */
 void watch_end(struct watch *watch);

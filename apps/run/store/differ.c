@@ -11,8 +11,8 @@
 enum { VALUE_BYTES = 160 };
 
 /* What is the plan's as a whole, and changes what is measured. */
-static const char *const plan_facts[] = {"experiment", "effective", "runs",    "cells",
-					 "order",      "seed",	    "degraded"};
+static const char *const plan_facts[] = {"experiment", "effective", "runs",	"cells",
+					 "order",      "seed",	    "degraded", "files"};
 
 /* What makes a host another one for measurements. */
 static const char *const identity[] = {

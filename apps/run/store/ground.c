@@ -47,14 +47,24 @@ static uint32_t random_number(void)
 	return number;
 }
 
-static int find_port(struct ground *ground, uint16_t port, struct tp_error *error)
+/* The wanted ports, and others where none are; a server's neighbour is its upstream's. */
+static void name_ports(struct ground *ground, const struct ground_wish *wish, unsigned start)
 {
-	int code = port ? check_port(port, error) : 0;
+	ground->port = wish->port ? wish->port : choose_port(start);
+	ground->upstream_port = wish->upstream_port ? wish->upstream_port
+						    : choose_port((ground->port + 1u) % PORT_COUNT);
+}
 
+static int find_ports(struct ground *ground, const struct ground_wish *wish, struct tp_error *error)
+{
+	int code = wish->port ? check_port(wish->port, error) : 0;
+
+	if (code == 0 && wish->upstream_port)
+		code = check_port(wish->upstream_port, error);
 	if (code < 0)
 		return code;
-	ground->port = port ? port : choose_port(random_number() % PORT_COUNT);
-	if (ground->port)
+	name_ports(ground, wish, random_number() % PORT_COUNT);
+	if (ground->port && ground->upstream_port)
 		return 0;
 	return tp_fail(error, -EADDRINUSE, "no port from %d to %d is free on 127.0.0.1", PORT_FIRST,
 		       PORT_FIRST + PORT_COUNT - 1);
@@ -80,14 +90,14 @@ static int make_folder(struct ground *ground, struct tp_error *error)
 	return ground->claim < 0 ? ground->claim : 0;
 }
 
-int ground_take(struct ground *ground, const char *run_id, uint16_t port, struct tp_error *error)
+int ground_take(struct ground *ground, const struct ground_wish *wish, struct tp_error *error)
 {
-	int code = find_port(ground, port, error);
+	int code = find_ports(ground, wish, error);
 
 	if (code < 0)
 		return code;
 	for (unsigned i = 0; i < ID_TRIES; i++) {
-		name(ground, run_id);
+		name(ground, wish->run_id);
 		code = make_folder(ground, error);
 		if (code != -EEXIST && code != -ENOENT && code != -EBUSY)
 			break;
@@ -95,10 +105,10 @@ int ground_take(struct ground *ground, const char *run_id, uint16_t port, struct
 	return code;
 }
 
-void ground_pretend(struct ground *ground, const char *run_id, uint16_t port)
+void ground_pretend(struct ground *ground, const struct ground_wish *wish)
 {
-	name(ground, run_id ? run_id : "RUN-ID");
-	ground->port = port ? port : choose_port(0);
+	name(ground, wish->run_id ? wish->run_id : "RUN-ID");
+	name_ports(ground, wish, 0);
 	ground->claim = -1;
 }
 

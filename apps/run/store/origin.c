@@ -133,6 +133,8 @@ static void read_ground(struct origin *origin, struct problems *problems)
 	}
 	memcpy(origin->run_id, run_id, RUN_ID_BYTES);
 	origin->port = (uint16_t)port;
+	origin->upstream_port =
+		(uint16_t)json_integer_value(json_object_get(origin->plan, "upstream_port"));
 }
 
 static void read_files(struct origin *origin, struct problems *problems)

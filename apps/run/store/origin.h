@@ -19,7 +19,8 @@ struct origin {
 	bool whole;
 	char run_id[RUN_ID_BYTES];
 	uint16_t port;
-	char *text; /* of its experiment.json */
+	uint16_t upstream_port; /* 0: it had no upstream */
+	char *text;		/* of its experiment.json */
 	size_t text_bytes;
 	json_t *plan;	     /* plan.json */
 	json_t *host;	     /* host.json */

@@ -34,6 +34,8 @@ json_t *stamp_make(const struct plan *plan, const struct ground *ground,
 
 	json_object_set_new(json, "run_id", json_string(ground->run_id));
 	json_object_set_new(json, "port", json_integer(ground->port));
+	if (plan->experiment->upstream.wanted)
+		json_object_set_new(json, "upstream_port", json_integer(ground->upstream_port));
 	json_object_set_new(json, "variants", list_variants(plan));
 	json_object_set_new(json, "programs", stamp_programs(plan, programs));
 	json_object_set_new(json, "commits", builds_commits(plan->experiment, programs));

@@ -265,6 +265,25 @@ class Method(unittest.TestCase):
         self.assertIn("; warm-up: 1s; duration: 3s.", self.fixed(result))
 
 
+    def test_upstream(self):
+        """an upstream is told with its CPU where there is one, and not spoken of where there is none"""
+        result, _ = loaded(runs=1)
+        self.assertNotIn("upstream", " ".join(method.method(result)))
+        result.plan["effective"]["upstream"] = {"response_bytes": "1KiB"}
+        for sample in result.samples:
+            sample.raw["pins"]["upstream_cpus"] = [3]
+        said = " ".join(method.method(result))
+        self.assertIn("handler respond, 1KiB response bytes, workers: 1.", said)
+        self.assertIn("and upstream on CPU 3, in every sample", said)
+
+    def test_settings_of_http(self):
+        """what is of HTTP alone is told where it is spoken"""
+        cell = {**cell_of("epoll@loopback", "coalesce", 8), "protocol": "http1", "path": "/a"}
+        result, _ = loaded(cells=[cell])
+        result.plan["effective"]["factors"] = {"wait": ["block"]}
+        self.assertIn("; path (what requests ask for): /a;", self.fixed(result))
+
+
 class Order(unittest.TestCase):
     def line(self, **planned):
         """What is said of the order where the experiment leaves all of it out."""

@@ -295,6 +295,8 @@ static void many_that_ask_at_once_are_one_fetch(void)
 	CU_ASSERT_EQUAL(counters()->upstream_requests, 1);
 	CU_ASSERT_EQUAL(counters()->cache_misses, 1);
 	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS - 1);
+	CU_ASSERT_FALSE(asked_for(plain, ok)); /* it stays when they have gone */
+	CU_ASSERT_EQUAL(counters()->cache_hits, 1);
 	hand_close(&hand);
 }
 
@@ -430,7 +432,7 @@ static void its_text_is_judged(void)
 	CU_ASSERT_EQUAL(handler_check("cache:127.0.0.1:80;connect=1s;ttl=5m", &error), 0);
 	CU_ASSERT_TRUE(handler_check("cache:127.0.0.1:80;bytes=1KiB", &error) < 0);
 	CU_ASSERT_TRUE(handler_check("cache:127.0.0.1:80;ttl=5", &error) < 0);
-	CU_ASSERT_TRUE(handler_check("cache", &error) < 0);
+	CU_ASSERT_TRUE(handler_check("cache:", &error) < 0);
 }
 
 static const struct suite_test tests[] = {

@@ -352,8 +352,7 @@ static void its_text_is_judged(void)
 	static const char *const right[] = {"proxy:127.0.0.1:80", "proxy:127.0.0.1:80,[::1]:81",
 					    "proxy:unix:/run/a.sock;connect=1s;response=2s",
 					    "proxy:1.2.3.4:5;connections=1"};
-	static const char *const wrong[] = {"proxy",
-					    "proxy:",
+	static const char *const wrong[] = {"proxy:",
 					    "proxy:a:80",
 					    "proxy:127.0.0.1",
 					    "proxy:1.2.3.4:5,",

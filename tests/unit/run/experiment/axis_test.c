@@ -73,12 +73,9 @@ static const struct {
 	{HEAD FIXED ", \"order\": \"random(7)\",\n\"seed\": 8}",
 	 "3:9: 'seed' is 8, but 'order' says 7; give one of them\n"},
 	/* Plain and TLS are not compared. */
-	{HEAD FIXED ", \"factors\": {\"tls\": [false]}}",
-	 "2:51: 'tls' cannot vary: plain and TLS are separate result sets; give it in \"fixed\" "
-	 "and make two runs\n"},
 	{HEAD FIXED ", \"variants\": {\"b\": {\"set\": {\"tls\": false}}}}",
-	 "2:66: 'tls' cannot vary: plain and TLS are separate result sets; give it in \"fixed\" "
-	 "and make two runs\n"},
+	 "2:66: 'tls' cannot be what variants differ in: plain and TLS are different paths; give "
+	 "it in \"fixed\", \"factors\" or \"scenarios\"\n"},
 	/* Names and types. */
 	{HEAD FIXED ", \"scenarios\": {\"a.b\": {\"depth\": 1}}}",
 	 "2:53: the name 'a.b' is not accepted; wanted: 1 to 32 letters, digits, '-' and '_'\n"},

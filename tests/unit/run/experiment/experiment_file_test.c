@@ -346,13 +346,16 @@ static const char *const values[] = {
 	"\"HEAD~1\"",
 	"\"-x\"",
 	"\"echo\"",
+	"\"http1\"",
+	"\"/a\"",
 };
 
 static const char *const keys[] = {
-	"depth",    "stack",	"workers",     "client_workers", "placement",	 "handler",
-	"tls",	    "bare",	"scenarios",   "variants",	 "profiles",	 "worker_counts",
-	"excludes", "scenario", "variant",     "commit",	 "set",		 "options",
-	"form",	    "hosts",	"connections", "delivery",	 "response_kib", "nothing",
+	"depth",    "stack",	"workers",     "client_workers", "placement",	  "handler",
+	"tls",	    "bare",	"scenarios",   "variants",	 "profiles",	  "worker_counts",
+	"excludes", "scenario", "variant",     "commit",	 "set",		  "options",
+	"form",	    "hosts",	"connections", "delivery",	 "response_kib",  "nothing",
+	"protocol", "path",	"http_parser", "upstream",	 "server_config",
 };
 
 /* Replaces, takes out or adds something at a random place below the value. */

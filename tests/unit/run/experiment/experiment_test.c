@@ -95,8 +95,18 @@ static const struct {
 	 "dpdk@memif\n"},
 	{HEAD FIXED ", \"factors\": {\"bare\": [1]}}",
 	 "2:60: 'bare' is 1; accepted: true or false\n"},
-	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"tls\": true}}",
-	 "2:45: 'tls' is true; accepted: false: this version has no TLS\n"},
+	{HEAD FIXED ", \"factors\": {\"tls\": [true, \"no\"]}}",
+	 "2:65: 'tls' is \"no\"; accepted: true or false\n"},
+	{HEAD FIXED ", \"factors\": {\"protocol\": [\"http2\"]}}",
+	 "2:64: 'protocol' is \"http2\"; accepted: framed or http1\n"},
+	{HEAD FIXED ", \"factors\": {\"http_parser\": [\"copy\"]}}",
+	 "2:67: 'http_parser' is \"copy\"; accepted: views or owned\n"},
+	{HEAD FIXED ", \"factors\": {\"path\": [\"/x\", \"x\"]}}",
+	 "2:66: 'path' is \"x\"; accepted: a path, which begins with '/' and has at most 128 "
+	 "printable characters, without blanks and '#'\n"},
+	{HEAD FIXED ", \"factors\": {\"path\": [\"/a b\"]}}",
+	 "2:60: 'path' is \"/a b\"; accepted: a path, which begins with '/' and has at most 128 "
+	 "printable characters, without blanks and '#'\n"},
 	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"connections\": 1.0}}",
 	 "2:53: 'connections' is 1.0, but a whole number from 1 to 65536 is accepted\n"},
 	{HEAD "\"fixed\": {\"stack\": \"epoll@loopback\", \"connections\": -1}}",
@@ -111,6 +121,27 @@ static const struct {
 	 "2:53: 'depth' is not varied, so nothing can be excluded by it\n"},
 	{HEAD FIXED ", \"excludes\": [{}]}",
 	 "2:52: an exclude must be an object with at least one factor, scenario or variant\n"},
+	/* Handlers that name what a result could not hold. */
+	{HEAD FIXED ", \"factors\": {\"handler\": [\"spin:5\", \"static:/srv\"]}}",
+	 "2:73: 'handler' is \"static:/srv\"; accepted: respond, respond:BYTES, echo, spin:US, "
+	 "proxy or cache\n"},
+	{HEAD FIXED ", \"factors\": {\"handler\": [\"proxy:127.0.0.1:80\"]}}",
+	 "2:63: 'handler' is \"proxy:127.0.0.1:80\"; accepted: respond, respond:BYTES, echo, "
+	 "spin:US, proxy or cache\n"},
+	/* An upstream. */
+	{HEAD FIXED ", \"upstream\": []}",
+	 "2:51: 'upstream' is []; accepted: an object, like {\"handler\": \"respond\", "
+	 "\"response_bytes\": 1024, \"workers\": 1}\n"},
+	{HEAD FIXED ", \"upstream\": {\"worker\": 1}}",
+	 "2:52: unknown key 'worker'; did you mean 'workers'?\n"},
+	{HEAD FIXED ", \"upstream\": {\"workers\": \"all\"}}",
+	 "2:63: 'workers' is \"all\"; accepted: a number\n"},
+	{HEAD FIXED ", \"upstream\": {\"response_bytes\": -1}}",
+	 "2:70: 'response_bytes' is -1, but a whole number from 0 to 16777196 is accepted, or one "
+	 "with its unit, like \"16KiB\"\n"},
+	{HEAD FIXED ", \"upstream\": {}, \"hosts\": {\"server\": {\"address\": \"10.0.0.1\"}}}",
+	 "2:39: 'upstream' is for servers on this host, and the experiment has 'hosts'; leave out "
+	 "one of them\n"},
 	/* All at once. */
 	{HEAD FIXED ", \"runs\": 0, \"order\": 7,\n \"sed\": 1}",
 	 "3:2: unknown key 'sed'; did you mean 'seed'?\n"

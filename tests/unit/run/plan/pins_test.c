@@ -314,6 +314,49 @@ static void holds_for_every_wish(void)
 	}
 }
 
+/* Where an upstream goes beside one worker a side, what is kept then, and how that falls short. */
+static void expect_upstream(const struct topology *topology, unsigned workers, const char *upstream,
+			    const char *reserved, const char *degraded)
+{
+	static const struct pins_wish wish = {1, 1};
+	char text[CPUS_TEXT_BYTES];
+	struct tp_error error;
+	static struct pins pins;
+
+	CU_ASSERT_EQUAL_FATAL(pins_choose(topology, &wish, &pins, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(pins_add_upstream(topology, workers, &pins, &error), 0);
+	CU_ASSERT_STRING_EQUAL(cpus_print(&pins.upstream, text), upstream);
+	CU_ASSERT_STRING_EQUAL(cpus_print(&pins.reserved, text), reserved);
+	CU_ASSERT_EQUAL(pins.upstream_degraded != NULL, degraded != NULL);
+	if (pins.upstream_degraded && degraded)
+		CU_ASSERT_PTR_NOT_NULL(strstr(pins.upstream_degraded, degraded));
+	CU_ASSERT_EQUAL(pins_upstream_shares(&pins),
+			degraded && strstr(degraded, "shares") != NULL);
+}
+
+static void an_upstream_has_a_core_of_its_own_where_there_is_one(void)
+{
+	expect_upstream(host(8, 8), 1, "2", "0", NULL); /* server 1, client 4 */
+	expect_upstream(host(8, 8), 3, "2,3,5", "0", NULL);
+	expect_upstream(host(4, 4), 1, "3", "0", NULL);
+	expect_upstream(host(8, 4), 1, "3", "0,4", NULL); /* never on a sibling */
+	/* like the server's: of its node */
+	expect_upstream(machine_read("two-sockets-smt"), 1, "3", "0,4,8,12", NULL);
+}
+
+static void an_upstream_without_a_core_takes_the_systems_then_shares_the_clients(void)
+{
+	struct tp_error error;
+	struct pins pins;
+
+	expect_upstream(host(3, 3), 1, "0", "", "the operating system's");
+	expect_upstream(host(2, 2), 1, "1", "", "shares the client's CPUs");
+	expect_upstream(host(4, 2), 1, "1", "", "shares the client's CPUs");
+	CU_ASSERT_EQUAL_FATAL(pins_choose(host(2, 2), &(struct pins_wish){1, 1}, &pins, &error), 0);
+	CU_ASSERT_EQUAL(pins_add_upstream(host(2, 2), 2, &pins, &error), -ENOSPC);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "lower its \"workers\""));
+}
+
 static const struct suite_test tests[] = {
 	{"the first core is left to the system, and each side has a half of the rest",
 	 takes_a_half_each},
@@ -329,6 +372,10 @@ static const struct suite_test tests[] = {
 	{"isolated cores are taken before others", prefers_isolated},
 	{"pins name their NUMA nodes and what is reserved", names_nodes},
 	{"too few CPUs are refused", refuses_too_few},
+	{"an upstream has a core of its own where there is one to spare",
+	 an_upstream_has_a_core_of_its_own_where_there_is_one},
+	{"without one it takes the operating system's, and then shares the client's",
+	 an_upstream_without_a_core_takes_the_systems_then_shares_the_clients},
 	{"on every machine every wish gets sets that keep apart, or a reason",
 	 holds_for_every_wish},
 };

@@ -212,7 +212,10 @@ static void refuses_what_the_stack_cannot(void)
 {
 	static struct topology four_cores = {
 		.cpus = {.count = 4, .cpu = {0, 1, 2, 3}}, .core = {0, 1, 2, 3}, .cores = 4};
-	struct plan_ground rich = {&four_cores, "/tmp/ground", 20000, 2 * HUGEPAGES_PROCESS_MIB};
+	struct plan_ground rich = {.topology = &four_cores,
+				   .socket_folder = "/tmp/ground",
+				   .port = 20000,
+				   .hugepages_free_mib = 2 * HUGEPAGES_PROCESS_MIB};
 	struct plan_ground poor = rich;
 	struct experiment *experiment;
 	struct problems problems = {0};
@@ -250,8 +253,11 @@ static void what_is_excluded_does_not_count(void)
 	expect_refusal(MANY(""), "1200 cells in 9 runs are more than 9999 samples");
 }
 
-static const struct plan_ground on_veth = {&two_cores, "/tmp/ground", 20000,
-					   0,	       "77",	      .elsewhere = true};
+static const struct plan_ground on_veth = {.topology = &two_cores,
+					   .socket_folder = "/tmp/ground",
+					   .port = 20000,
+					   .run_id = "77",
+					   .elsewhere = true};
 
 /* Expects that the sample's argument lists hold these words in a row. */
 static void expect_words(const json_t *argv, const char *words)

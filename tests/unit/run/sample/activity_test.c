@@ -51,23 +51,24 @@ static void says_when_it_does_not_know(void)
 /* This process burns CPU between two readings in which it counts as the sample's own. */
 static void reads_this_host(void)
 {
-	struct activity before, after;
 	static const struct pins pins = {.server = {.count = 0}};
+	struct activity_pids own = {getpid(), getpid(), 0}, gone = {getpid(), 0x7fffffff, 0};
+	struct activity before, after;
 	volatile unsigned long spins = 0;
 
-	activity_take(&before, getpid(), getpid(), &pins);
+	activity_take(&before, &own, &pins);
 	CU_ASSERT_FATAL(before.known);
 	do {
 		for (unsigned i = 0; i < 1000000; i++)
 			spins++;
-		activity_take(&after, getpid(), getpid(), &pins);
+		activity_take(&after, &own, &pins);
 	} while (after.own_ticks < before.own_ticks + 4);
 	CU_ASSERT(after.all_ticks >= before.all_ticks + 1);
 	CU_ASSERT(after.at_ns > before.at_ns);
 	CU_ASSERT_EQUAL(after.rest_ticks, after.all_ticks); /* no CPU is the sample's */
 	CU_ASSERT(activity_runner_share(&before, &after) > 0);
 	CU_ASSERT(activity_runner_share(&before, &after) < 1.01);
-	activity_take(&after, getpid(), 0x7fffffff, &pins);
+	activity_take(&after, &gone, &pins);
 	CU_ASSERT_FALSE(after.known);
 }
 

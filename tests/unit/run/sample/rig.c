@@ -16,6 +16,7 @@ static void make_plan(struct rig *rig)
 	struct plan_ground on = {.topology = &topology,
 				 .socket_folder = rig->ground.folder,
 				 .port = rig->ground.port,
+				 .upstream_port = rig->ground.upstream_port,
 				 .run_id = rig->ground.run_id,
 				 .programs = rig->programs};
 
@@ -27,6 +28,7 @@ static void make_plan(struct rig *rig)
 
 bool rig_open(struct rig *rig, const char *factors)
 {
+	static const struct ground_wish any;
 	struct problems problems = {0};
 	struct tp_error error;
 	struct cpus allowed;
@@ -46,7 +48,7 @@ bool rig_open(struct rig *rig, const char *factors)
 		 "\"warmup\": \"50ms\", \"duration\": \"200ms\"}",
 		 factors);
 	CU_ASSERT_EQUAL_FATAL(experiment_compose("rig", text, &rig->experiment, &problems), 0);
-	CU_ASSERT_EQUAL_FATAL(ground_take(&rig->ground, NULL, 0, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(ground_take(&rig->ground, &any, &error), 0);
 	CU_ASSERT_EQUAL_FATAL(interrupt_open(&rig->interrupt), 0);
 	make_plan(rig);
 	CU_ASSERT_EQUAL_FATAL(directory_create(&rig->directory, rig->folder, "rig", time(NULL)), 0);

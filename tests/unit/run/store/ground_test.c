@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+static const struct ground_wish any;
+
 static bool exists(const char *path)
 {
 	struct stat about;
@@ -38,13 +40,14 @@ static void taken_and_given_back(void)
 	struct tp_error error;
 	struct ground ground, other;
 
-	CU_ASSERT_EQUAL_FATAL(ground_take(&ground, NULL, 0, &error), 0);
-	CU_ASSERT_EQUAL_FATAL(ground_take(&other, NULL, 0, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(ground_take(&ground, &any, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(ground_take(&other, &any, &error), 0);
 	CU_ASSERT_EQUAL(strlen(ground.run_id), 8);
 	CU_ASSERT_EQUAL(strspn(ground.run_id, "0123456789abcdef"), 8);
 	CU_ASSERT_STRING_NOT_EQUAL(ground.run_id, other.run_id);
 	CU_ASSERT_PTR_NOT_NULL(strstr(ground.folder, ground.run_id));
 	CU_ASSERT_TRUE(exists(ground.folder));
+	CU_ASSERT(ground.port && ground.upstream_port && ground.port != ground.upstream_port);
 	CU_ASSERT_FALSE(is_left(ground.folder)); /* its runner lives */
 	ground_give_back(&ground);
 	ground_give_back(&other);
@@ -63,7 +66,7 @@ static void leave(struct ground *ground)
 		struct tp_error error;
 		char path[128];
 
-		if (ground_take(ground, NULL, 0, &error) < 0)
+		if (ground_take(ground, &any, &error) < 0)
 			_exit(1);
 		snprintf(path, sizeof(path), "%s/deep", ground->folder);
 		mkdir(path, 0700);
@@ -100,13 +103,15 @@ static void an_id_is_taken_again_once_it_is_free(void)
 {
 	struct leftover removed[LEFTOVER_MAX];
 	struct ground ground, again, third;
+	struct ground_wish same = {0};
 	struct tp_error error;
 
 	leave(&ground);
+	same.run_id = ground.run_id;
 	leftover_remove(removed);
-	CU_ASSERT_EQUAL_FATAL(ground_take(&again, ground.run_id, 0, &error), 0);
+	CU_ASSERT_EQUAL_FATAL(ground_take(&again, &same, &error), 0);
 	CU_ASSERT_STRING_EQUAL(again.folder, ground.folder);
-	CU_ASSERT_EQUAL(ground_take(&third, ground.run_id, 0, &error), -EEXIST);
+	CU_ASSERT_EQUAL(ground_take(&third, &same, &error), -EEXIST);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, ground.folder));
 	ground_give_back(&again);
 }

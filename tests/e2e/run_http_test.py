@@ -1,0 +1,113 @@
+"""`weir run` with HTTP: a configuration of the servers, an upstream behind them, TLS; and what is left of it.
+
+usage of a test file: see processes.py.
+"""
+
+import json
+import os
+import shutil
+import signal
+import sys
+
+from bench import case, check_hashes, is_alive, read, read_bytes, read_json, read_results, ready_of, wait_for, write
+from processes import Skip, run_tests
+
+BODY = "Z" * 100
+ROUTES = {"routes": [
+    {"path": "/files", "match": "prefix", "handler": "static:www"},
+    {"path": "/own", "handler": "respond:100"},
+    {"path": "/proxy", "handler": "proxy"},
+    {"path": "/cached", "handler": "cache"},
+]}
+HTTP = {
+    "fixed": {"stack": "epoll@loopback", "connections": 4, "request_bytes": 0, "response_bytes": 100,
+              "protocol": "http1"},
+    "factors": {},
+    "scenarios": {"file": {"path": "/files/a.txt"}, "own": {"path": "/own"}, "proxy": {"path": "/proxy"},
+                  "cached": {"path": "/cached"}},
+    "server_config": "server.json",
+    "upstream": {"response_bytes": 100},
+}
+# Of them, one whose answers are the upstream's.
+PROXY = {**HTTP, "scenarios": {"proxy": {"path": "/proxy"}}}
+
+
+def experiment(bench, **changes):
+    """The folder of an experiment whose servers are given a configuration and a file."""
+    folder = bench.experiment(**{**HTTP, **changes})
+    os.makedirs(os.path.join(folder, "www", "files"), exist_ok=True)
+    write(os.path.join(folder, "server.json"), json.dumps(ROUTES))
+    write(os.path.join(folder, "www", "files", "a.txt"), BODY)
+    return folder
+
+
+@case("files, own answers, an upstream's and cached ones are measured, and the upstream accounted for")
+def scenarios_are_measured(bench):
+    path = bench.result(experiment(bench))
+    plan = read_json(path, "plan.json")
+    samples = {result["variant"]: result for result in read_results(path)}
+    assert list(samples) == ["file", "own", "proxy", "cached"], list(samples)
+    assert [file["path"] for file in plan["files"]] == ["server.json", "www/files/a.txt"], plan["files"]
+    for name, result in samples.items():
+        upstream, log = result["upstream"], read(os.path.join(path, folder_of(plan, name), "upstream.log"))
+        assert result["cell"]["path"] == HTTP["scenarios"][name]["path"], result["cell"]
+        assert ready_of(log)["pid"] > 0
+        assert result["pins"]["upstream_cpus"], result["pins"]
+        assert upstream["user_us"] + upstream["system_us"] >= 0, upstream
+        assert (upstream["requests"] > 0) == (name == "proxy"), (name, upstream["requests"])
+    assert samples["proxy"]["upstream"]["requests"] >= 0.5 * samples["proxy"]["completed"], samples["proxy"]
+    check_hashes(path)
+    assert bench.weir("verify", path).returncode == 0
+
+
+def folder_of(plan, variant):
+    return next(sample["folder"] for sample in plan["samples"] if sample["variant"] == variant)
+
+
+@case("a result repeats without the folder that it was made of, and a changed file is noticed")
+def results_stand_alone(bench):
+    folder = experiment(bench, scenarios={"file": {"path": "/files/a.txt"}}, upstream={})
+    first = bench.result(folder)
+    shutil.rmtree(folder)
+    again = bench.result(first)
+    for name in ("server.json", "www/files/a.txt"):
+        assert read_bytes(os.path.join(again, name)) == read_bytes(os.path.join(first, name)), name
+    write(os.path.join(again, "www", "files", "a.txt"), "Y" * 100)
+    outcome = bench.weir("verify", again)
+    assert outcome.returncode == 3 and "www/files/a.txt" in outcome.stdout, outcome.stdout
+    assert bench.run(again).returncode == 4
+
+
+@case("an upstream that is killed makes its sample invalid, with the cause, and the next one goes on")
+def upstream_killed(bench):
+    runner = bench.start(experiment(bench, **{**PROXY, "runs": 2, "duration": "1s"}))
+    bench.await_measuring("s0001")
+    pid = ready_of(bench.sample_file("s0001", "upstream.log"))["pid"]
+    os.kill(pid, signal.SIGKILL)
+    stdout, stderr = runner.communicate(timeout=60)
+    assert runner.returncode == 3, (stdout, stderr)
+    wait_for(lambda: not is_alive(pid))
+    killed, after = read_results(os.path.join(bench.output, bench.made()[0]))
+    assert not killed["valid"] and after["valid"], (killed["invalid_reasons"], after["invalid_reasons"])
+    reason = "the upstream was killed by signal 9 (Killed) in the client's phase `measure`"
+    assert killed["invalid_reasons"][0].startswith(reason), killed["invalid_reasons"]
+
+
+@case("TLS is measured with either parser, and both servers answer alike")
+def tls_is_measured(bench):
+    checked = bench.weir("serve", "--tls", "--check")
+    if checked.returncode:
+        raise Skip(checked.stderr.strip())
+    path = bench.result(bench.experiment(fixed={**HTTP["fixed"], "depth": 4, "tls": True},
+                                         factors={"http_parser": ["views", "owned"]}))
+    cells = [(result["cell"]["tls"], result["cell"]["http_parser"]) for result in read_results(path)]
+    assert cells == [(True, "views"), (True, "owned")], cells
+    for result in read_results(path):
+        assert result["tls"]["server"]["provider"] == result["tls"]["client"]["provider"] != "", result["tls"]
+        assert result["server"]["details"]["tls_records_out"] > 0, result["server"]["details"]
+        assert result["server"]["details"]["tls_handshakes"] == 0, "none is in the window"
+    assert read_json(path, "parity.json")["before"]["equal"] is True
+
+
+if __name__ == "__main__":
+    sys.exit(run_tests())
