@@ -40,6 +40,7 @@ int tls_resolve(struct tls_options *options, struct flags *flags, bool server, c
 		flags_resolve(flags, "tls-alpn", alpn);
 	}
 	config->server = server;
+	config->connects_plain = server; /* upstreams of a proxy speak HTTP as it is */
 	config->version_min = options->version_min;
 	config->version_max = options->version_max;
 	config->resumption = !options->no_tickets;

@@ -69,11 +69,19 @@ def ground():
     routes = [
         {"path": "/files", "match": "prefix", "handler": f"static:{folder}/www"},
         {"path": "/echo", "match": "exact", "handler": "echo"},
+        {"path": "/far", "match": "prefix", "handler": "proxy"},
         {"path": "/", "match": "exact", "handler": "respond:64"},
     ]
     with open(f"{folder}/server.json", "w", encoding="utf-8") as file:
         json.dump({"protocol": "http1", "body_max": "64MiB", "routes": routes}, file)
     return folder
+
+
+@functools.cache
+def upstream():
+    """A server on epoll and every address, which answers what is asked for below /far."""
+    os.symlink("files", f"{ground()}/www/far")
+    return Server("--protocol", "http1", "--handler", f"static:{ground()}/www", ip="0.0.0.0")
 
 
 class Place:
@@ -82,15 +90,17 @@ class Place:
     def __init__(self, stack, tls):
         self.stack, self.tls, self.server = stack, tls, None
         self.ip = TAP_SERVER if stack == "dpdk@tap" else "127.0.0.1"
+        self.near = TAP_KERNEL if stack == "dpdk@tap" else "127.0.0.1"
+        self.interface = f"whttp{'s' if tls else 'p'}{os.getpid() % 100000}"
         self.title = f"{stack}, {'TLS' if tls else 'plain'}"
 
     def flags(self):
         flags = ["--config", f"{ground()}/server.json", "--delivery", "coalesce"]
+        flags += ["--upstream", f"{self.near}:{upstream().port}"]
         flags += ["--tls"] if self.tls else []
         if self.stack != "dpdk@tap":
             return ["--stack", self.stack, *flags]
-        interface = f"whttp{os.getpid() % 100000}"
-        return ["--stack", f"dpdk@tap:{interface}", "--hugepages", "no", "--address", f"{TAP_SERVER}/24",
+        return ["--stack", f"dpdk@tap:{self.interface}", "--hugepages", "no", "--address", f"{TAP_SERVER}/24",
                 "--wait", "block", *flags]
 
     def open(self):
@@ -104,9 +114,8 @@ class Place:
             raise Skip(error.strip())
         self.server = Server(*self.flags(), address=f"{self.ip}:{free_port()}")
         if self.stack == "dpdk@tap":
-            interface = f"whttp{os.getpid() % 100000}"
-            subprocess.run(["ip", "address", "add", f"{TAP_KERNEL}/24", "dev", interface], check=True)
-            subprocess.run(["ip", "link", "set", interface, "up"], check=True)
+            subprocess.run(["ip", "address", "add", f"{TAP_KERNEL}/24", "dev", self.interface], check=True)
+            subprocess.run(["ip", "link", "set", self.interface, "up"], check=True)
         return self.server
 
     def url(self, path):
@@ -137,6 +146,16 @@ def curl_gets_files(place):
     need("curl", "curl")
     with tempfile.TemporaryDirectory() as folder:
         words = [word for size in SIZES for word in ("-o", f"{folder}/{size}", place.url(f"/files/{size}"))]
+        tool("curl", "-sS", "-k", "--fail", *words)
+        for size in SIZES:
+            assert digest(f"{folder}/{size}") == digest(f"{ground()}/www/files/{size}"), f"{size} bytes"
+
+
+def curl_reaches_the_upstream(place):
+    """The server asks it over its own stack, without TLS."""
+    need("curl", "curl")
+    with tempfile.TemporaryDirectory() as folder:
+        words = [word for size in SIZES for word in ("-o", f"{folder}/{size}", place.url(f"/far/{size}"))]
         tool("curl", "-sS", "-k", "--fail", *words)
         for size in SIZES:
             assert digest(f"{folder}/{size}") == digest(f"{ground()}/www/files/{size}"), f"{size} bytes"
@@ -250,6 +269,7 @@ def register(place):
     """The tests of one place; the last of them ends its server."""
     tests = [
         ("curl gets files of every size", curl_gets_files),
+        ("curl gets them through a proxy", curl_reaches_the_upstream),
         ("curl's bodies of every size are echoed, with their length and in chunks", curl_is_echoed),
         ("wrk finds no error", wrk_finds_no_error),
         ("h2load pipelines without an error", h2load_pipelines),
@@ -269,6 +289,9 @@ def main():
         for tls in (False, True):
             register(Place(stack, tls))
     status = run_tests()
+    if upstream.cache_info().currsize:
+        with upstream() as server:
+            server.end()
     shutil.rmtree(ground(), ignore_errors=True)
     return status
 
