@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 const char *const client_refill_names[] = {"each", "window", NULL};
 
@@ -326,6 +327,19 @@ static void on_finished(struct client *client, struct conn *conn)
 	tp_finish(client->tp, conn->handle);
 }
 
+/* What to ask when a connection did not come about. */
+static const char *ask_connected(const struct client *client, enum tp_reason reason)
+{
+	const char *fault = client->tp->fault;
+
+	if (fault && (strstr(fault, "certificate") || strstr(fault, "mismatch")))
+		return "; --tls-ca says whom to trust, --tls-name what the server is called, and "
+		       "--tls-insecure takes any certificate";
+	if (reason == TP_REFUSED)
+		return "; is a server running there?";
+	return reason == TP_RESET ? ASK_ROOM : "";
+}
+
 /* A connection did not come about. */
 static void note_unconnected(struct client *client, struct conn *conn, enum tp_reason reason)
 {
@@ -337,10 +351,8 @@ static void note_unconnected(struct client *client, struct conn *conn, enum tp_r
 	fail(client);
 	failures_note(&client->failures, kind, 1, "connection %u: not connected to %s: %s%s",
 		      conn->index, tp_addr_print(&client->config.server, server),
-		      tp_reason_name(reason),
-		      reason == TP_REFUSED ? "; is a server running there?"
-		      : reason == TP_RESET ? ASK_ROOM
-					   : "");
+		      client->tp->fault ? client->tp->fault : tp_reason_name(reason),
+		      ask_connected(client, reason));
 }
 
 static void on_closed(struct client *client, struct conn *conn, enum tp_reason reason)

@@ -69,7 +69,6 @@ struct tls {
 	struct timer_wheel timers;
 	struct tls_counters counters;
 	char server_name[256]; /* client: what SNI says; "" for none */
-	const char *fault;     /* why the last connection failed, static; or NULL */
 	/* The bytes that the connection at work may read, lent by the lower transport. */
 	struct span input_spans[LIMIT_SPANS];
 	struct span_reader input;

@@ -230,8 +230,3 @@ const char *tls_conn_cipher(const struct tp_conn *handle)
 
 	return conn->ssl ? SSL_get_cipher_name(conn->ssl) : "none";
 }
-
-const char *tls_fault(const struct tp *tp)
-{
-	return ((const struct tls *)tp)->fault;
-}

@@ -91,9 +91,6 @@ int tls_check(const struct tls_config *config, struct tp_error *error);
 /* "OpenSSL 3.0.17 1 Jul 2025" as it runs; static. */
 const char *tls_provider(void);
 
-/* Why the last connection that failed did, e.g. "certificate has expired"; static, or NULL. */
-const char *tls_fault(const struct tp *tp);
-
 /* The negotiated version and cipher of a connection of a TLS instance, e.g. "TLSv1.3"; static. */
 const char *tls_conn_version(const struct tp_conn *conn);
 const char *tls_conn_cipher(const struct tp_conn *conn);
