@@ -9,7 +9,7 @@ import shutil
 import signal
 import sys
 
-from bench import case, check_hashes, is_alive, read, read_bytes, read_json, read_results, ready_of, wait_for, write
+from bench import case, check_hashes, interrupt, is_alive, read, read_bytes, read_json, read_results, ready_of, wait_for, write
 from processes import Skip, run_tests
 
 BODY = "Z" * 100
@@ -80,7 +80,7 @@ def results_stand_alone(bench):
 
 @case("an upstream that is killed makes its sample invalid, with the cause, and the next one goes on")
 def upstream_killed(bench):
-    runner = bench.start(experiment(bench, **{**PROXY, "runs": 2, "duration": "1s"}))
+    runner = bench.start(experiment(bench, **{**PROXY, "runs": 2, "duration": "400ms"}))
     bench.await_measuring("s0001")
     pid = ready_of(bench.sample_file("s0001", "upstream.log"))["pid"]
     os.kill(pid, signal.SIGKILL)
@@ -91,6 +91,21 @@ def upstream_killed(bench):
     assert not killed["valid"] and after["valid"], (killed["invalid_reasons"], after["invalid_reasons"])
     reason = "the upstream was killed by signal 9 (Killed) in the client's phase `measure`"
     assert killed["invalid_reasons"][0].startswith(reason), killed["invalid_reasons"]
+
+
+@case("a run that was broken off goes on with the files that it began with, and with no others")
+def goes_on(bench):
+    folder = experiment(bench, **{**PROXY, "runs": 2, "duration": "400ms"})
+    runner = bench.start(folder)
+    bench.await_measuring("s0002")
+    interrupt(runner)
+    write(os.path.join(folder, "server.json"), json.dumps({"routes": ROUTES["routes"][2:]}))
+    changed = bench.run(folder, "--resume")
+    assert changed.returncode == 4 and "files: was" in changed.stderr, changed.stderr
+    path = bench.result(bench.only_partial(), "--resume")
+    assert [result["valid"] for result in read_results(path)] == [True, True]
+    assert read_json(path, "server.json") == ROUTES
+    check_hashes(path)
 
 
 @case("TLS is measured with either parser, and both servers answer alike")
