@@ -1,9 +1,14 @@
 #include "apps/serve/turner.h"
 
+#include "dataplane/handlers/filler.h"
+#include "dataplane/pipeline/codec.h"
+#include "dataplane/pipeline/date.h"
+#include "dataplane/pipeline/http1_answer.h"
 #include "dataplane/proto/frame.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct bare_echo {
 	struct turner base;
@@ -17,22 +22,47 @@ static const struct bare_echo *echo_of(const struct turner *turner)
 	return (const struct bare_echo *)turner;
 }
 
+/* Requests and answers as the framed protocol has them. */
+static void expect_frames(const struct serve_options *options, struct bare_config *config,
+			  uint8_t *answer)
+{
+	config->request_bytes = FRAME_HEAD_BYTES + options->request_bytes;
+	config->response_bytes = FRAME_HEAD_BYTES + options->response_bytes;
+	bare_answer_frames(config, answer);
+}
+
+/* HTTP: the very answer that the handler `respond` gives, with the Date of the start. */
+static void expect_http1(const struct serve_options *options, struct bare_config *config,
+			 uint8_t *answer)
+{
+	struct date date;
+	size_t head_bytes;
+
+	date_init(&date);
+	head_bytes =
+		http1_answer_head(answer, &filler_response(options->response_bytes),
+				  &(struct http1_answer){.date = date_text(&date, clock_now_ns())});
+	memset(answer + head_bytes, FRAME_FILL_BYTE, options->response_bytes);
+	config->request_bytes = options->request_bytes;
+	config->response_bytes = (uint32_t)head_bytes + options->response_bytes;
+	config->response = answer;
+}
+
 static int echo_open(const struct serve_options *options, uint16_t index,
 		     struct turner **turner_out, struct tp_error *error)
 {
-	struct bare_config config = {
-		.listen = &options->listen,
-		.request_bytes = FRAME_HEAD_BYTES + options->request_bytes,
-		.response_bytes = FRAME_HEAD_BYTES + options->response_bytes,
-	};
+	struct bare_config config = {.listen = &options->listen};
 	struct tp_limits limits = {.conn_max = options->conn_max};
-	uint8_t answer[LIMIT_CHUNK_BYTES];
+	uint8_t answer[CODEC_HEAD_BYTES + LIMIT_CHUNK_BYTES];
 	struct bare_echo *echo = calloc(1, sizeof(*echo));
 	int rc;
 
 	if (!echo)
 		return tp_fail(error, -ENOMEM, "no memory for a bare echo");
-	bare_answer_frames(&config, answer);
+	if (strcmp(codec_names[options->protocol], "http1") == 0)
+		expect_http1(options, &config, answer);
+	else
+		expect_frames(options, &config, answer);
 	rc = stack_open_bare(&options->stack, index, &limits, &config, &echo->bare, error);
 	if (rc < 0) {
 		free(echo);

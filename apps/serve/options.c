@@ -24,28 +24,26 @@ static bool is_http(const struct serve_options *options)
 static int judge_bare(const struct serve_options *options, const struct flags *flags,
 		      struct tp_error *error)
 {
-	static const uint32_t body_max = LIMIT_CHUNK_BYTES - FRAME_HEAD_BYTES;
 	char names[128];
 
 	if (!options->stack.stack->bare)
 		return tp_fail(error, -EINVAL,
 			       "the stack '%s' has no bare echo; these have one: %s",
 			       options->stack.stack->name, stack_bare_names(names, sizeof(names)));
-	if (options->protocol != 0 || options->stack.tls.on)
+	if (options->stack.tls.on)
 		return tp_fail(error, -EINVAL,
-			       "--bare answers frames as they come from the stack; leave out %s",
-			       options->protocol ? "--protocol http1" : "--tls");
+			       "--bare answers bytes as they come from the stack; leave out --tls");
 	if (options->routes.count || strcmp(options->handler, "respond") != 0)
 		return tp_fail(error, -EINVAL,
 			       "--bare has no handlers and answers like --handler respond; leave "
 			       "out --%s %s",
 			       options->routes.count ? "routes" : "handler",
 			       options->routes.count ? "" : options->handler);
-	if (options->request_bytes > body_max || options->response_bytes > body_max)
+	if (options->request_bytes > BARE_BODY_MAX || options->response_bytes > BARE_BODY_MAX)
 		return tp_fail(error, -EINVAL,
 			       "--bare answers bodies of %u bytes with bodies of %u; each may have "
 			       "at most %u",
-			       options->request_bytes, options->response_bytes, body_max);
+			       options->request_bytes, options->response_bytes, BARE_BODY_MAX);
 	return 0;
 }
 
@@ -351,7 +349,7 @@ static struct flag table[] = {
 	 .value = &options.request_bytes,
 	 .initial = "256",
 	 .max = BODY_BYTES_MAX,
-	 .about = "bare: body bytes of each request"},
+	 .about = "bare: body bytes of each request; http1: bytes of the whole request"},
 	{.name = "conn-max",
 	 .kind = &flag_count,
 	 .value = &options.conn_max,

@@ -6,7 +6,7 @@
 #ifndef WEIR_PIPELINE_REFUSAL_H
 #define WEIR_PIPELINE_REFUSAL_H
 
-#include "dataplane/pipeline/handler.h"
+#include "dataplane/handlers/handler.h"
 
 struct conn_world;
 

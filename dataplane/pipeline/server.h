@@ -20,7 +20,7 @@
 #include "dataplane/pipeline/codec.h"
 #include "dataplane/pipeline/deadline.h"
 #include "dataplane/pipeline/delivery.h"
-#include "dataplane/pipeline/handler.h"
+#include "dataplane/handlers/handler.h"
 #include "dataplane/pipeline/route.h"
 #include "dataplane/proto/http1_parser.h"
 #include "dataplane/transport/transport.h"
@@ -65,12 +65,12 @@ struct server_config {
 	X(connections, "connections accepted")                                            \
 	X(connections_closed, "connections closed")                                       \
 	X(connections_refused, "connections reset for want of room")                      \
-	X(connections_broken, "connections closed for another reason than done")
+	X(connections_broken, "connections closed for another reason than done")          \
+	HANDLER_COUNTERS(X)
 
 struct server_counters {
 #define X(name, meaning) uint64_t name;
 	SERVER_COUNTERS(X)
-	HANDLER_COUNTERS(X)
 #undef X
 	struct busy busy;
 };

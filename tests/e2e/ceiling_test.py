@@ -7,11 +7,12 @@ usage: ceiling_test.py WEIR [SUBSTRING...]
 import json
 import os
 import re
+import socket
 import subprocess
 import sys
 
 from bench import ROOT, Bench, case, read, read_json, read_results, results_path
-from processes import Server, Skip, run_tests
+from processes import Server, Skip, run_tests, stacks_over_loopback
 
 SHARE = r"\d+\.\d% \(\d+\.\d-\d+\.\d\)"
 
@@ -84,6 +85,31 @@ def bare_accounts(bench):
     assert busy["busy_turns"] > 0 and busy["busy_ns"] > 0 and busy["waited_ns"] > 0, busy
 
 
+def bare_http(_bench):
+    """Over HTTP the bytes of its answers are the pipeline's, but for the time of day."""
+    request = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    http = ("--protocol", "http1", "--response-bytes", 100)
+    for stack in stacks_over_loopback():
+        answers = []
+        with BareServer("--stack", stack, *http, "--request-bytes", len(request)) as server:
+            answers.append(ask_twice(server.port, request))
+        with Server("--stack", stack, *http) as server:
+            answers.append(ask_twice(server.port, request))
+        assert answers[0] == answers[1], answers
+
+
+def ask_twice(port, request):
+    """What is answered to two requests, as many bytes as two such answers have, without the dates."""
+    with socket.create_connection(("127.0.0.1", port), 10) as connection:
+        connection.sendall(2 * request)
+        answer = b""
+        while answer.count(b"Z" * 100) < 2:
+            piece = connection.recv(65536)
+            assert piece, answer
+            answer += piece
+    return re.sub(rb"Date: [^\r]*", b"Date: ", answer)
+
+
 def bare_spins(bench):
     """A bare echo waits as it is told."""
     with BareServer("--wait", "spin") as server:
@@ -98,6 +124,7 @@ def bare_refusals(bench):
             (("--stack", "memory"), "has no bare echo; these have one: epoll"),
             (("--request-bytes", "16361"), "at most 16360"),
             (("--response-bytes", "16361"), "at most 16360"),
+            (("--tls",), "leave out --tls"),
     ):
         outcome = bench.weir("serve", "--bare", *arguments)
         assert outcome.returncode == 4 and says in outcome.stderr, (arguments, outcome.stderr)
@@ -185,6 +212,7 @@ def dry_run(bench):
 CASES = (
     ("the bare echo's answers are verified at every depth and size", bare_answers_verified),
     ("a bare echo accounts in the pipeline's words", bare_accounts),
+    ("over HTTP a bare echo answers as the pipeline does, byte for byte", bare_http),
     ("a bare echo waits as it is told", bare_spins),
     ("what a bare echo cannot be is refused", bare_refusals),
     ("a tiny ceiling runs to its end and prints the share", tiny_ceiling),

@@ -130,8 +130,7 @@ TOGETHER = [
     (("--protocol", "http1", "--http-head-max", "64KiB"), "more than half of --recv-bytes"),
     (("--protocol", "http1", "--http-line-max", "17KiB"), "more than --http-head-max"),
     (("--delivery", "flush-at:32KiB", "--send-bytes", "32KiB"), "more than half of --send-bytes"),
-    (("--bare", "--tls"), "--bare answers frames as they come from the stack; leave out --tls"),
-    (("--bare", "--protocol", "http1"), "leave out --protocol http1"),
+    (("--bare", "--tls"), "--bare answers bytes as they come from the stack; leave out --tls"),
     (("--recv-bytes", "16KiB"), "a power of two from 32768"),
 ]
 

@@ -17,7 +17,6 @@ import ssl
 import subprocess
 import sys
 import tempfile
-import time
 
 INSIDE = "WEIR_HTTP_PEERS_INSIDE"
 KIB = 1024

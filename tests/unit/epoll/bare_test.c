@@ -3,7 +3,7 @@
  */
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/pipeline/handler.h"
+#include "dataplane/handlers/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/epoll/epoll.h"
 #include "tests/support/loopback.h"

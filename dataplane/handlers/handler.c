@@ -1,0 +1,74 @@
+#include "dataplane/handlers/handler.h"
+
+#include "dataplane/handlers/handlers.h"
+
+#include <errno.h>
+#include <string.h>
+
+const char handler_usage[] =
+	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy, proxy:ADDR[,ADDR], cache or "
+	"cache:ADDR[,ADDR]";
+
+const struct handler_ops *const handler_table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
+						   &proxy_ops,	 &cache_ops, NULL};
+
+/* The ops that a spec names, and the text behind its ':' (NULL if none); NULL if unknown. */
+static const struct handler_ops *find(const char *spec, const char **argument_out)
+{
+	size_t name_bytes = strcspn(spec, ":");
+
+	*argument_out = spec[name_bytes] ? spec + name_bytes + 1 : NULL;
+	for (unsigned i = 0; handler_table[i]; i++) {
+		const char *name = handler_table[i]->name;
+
+		if (strlen(name) == name_bytes && memcmp(name, spec, name_bytes) == 0)
+			return handler_table[i];
+	}
+	return NULL;
+}
+
+/* As handler_check; and says what was found. */
+static int resolve(const char *spec, const struct handler_ops **ops_out, const char **argument_out,
+		   struct tp_error *error)
+{
+	const struct handler_ops *ops = find(spec, argument_out);
+
+	*ops_out = ops;
+	if (!ops)
+		return tp_fail(error, -ENOENT, "'%s' is no handler: %s", spec, handler_usage);
+	if (*argument_out && !ops->argument)
+		return tp_fail(error, -EINVAL, "'%s': nothing may follow '%s'", spec, ops->name);
+	if (!*argument_out && ops->argument_needed)
+		return tp_fail(error, -EINVAL, "'%s': write %s:%s", spec, ops->name, ops->argument);
+	if (!*argument_out && ops->takes_upstream)
+		return 0;
+	return ops->check ? ops->check(*argument_out, error) : 0;
+}
+
+int handler_check(const char *spec, struct tp_error *error)
+{
+	const struct handler_ops *ops;
+	const char *argument;
+
+	return resolve(spec, &ops, &argument, error);
+}
+
+int handler_create(const char *spec, const struct handler_config *config,
+		   struct handler **handler_out, struct tp_error *error)
+{
+	const struct handler_ops *ops;
+	const char *argument;
+	int rc = resolve(spec, &ops, &argument, error);
+
+	if (rc < 0)
+		return rc;
+	if (!argument && ops->takes_upstream) {
+		if (!config->upstream)
+			return tp_fail(error, -EINVAL,
+				       "'%s' has no upstream: name one for the server, or write "
+				       "%s:%s",
+				       spec, ops->name, ops->argument);
+		argument = config->upstream;
+	}
+	return ops->create(argument, config, handler_out, error);
+}

@@ -1,0 +1,18 @@
+/*
+ * handlers: the handlers there are, each in a file of its own.
+ *
+ * Plane: as handler.h.
+ */
+#ifndef WEIR_HANDLERS_HANDLERS_H
+#define WEIR_HANDLERS_HANDLERS_H
+
+#include "dataplane/handlers/handler.h"
+
+extern const struct handler_ops respond_ops;
+extern const struct handler_ops echo_ops;
+extern const struct handler_ops spin_ops;
+extern const struct handler_ops static_ops;
+extern const struct handler_ops proxy_ops;
+extern const struct handler_ops cache_ops;
+
+#endif

@@ -1,0 +1,119 @@
+#include "dataplane/handlers/proxy_head.h"
+
+#include <string.h>
+
+static const char *const hop_by_hop[] = {"connection", "keep-alive",	    "te",
+					 "trailer",    "transfer-encoding", "upgrade",
+					 "expect",     "content-length",    NULL};
+
+static bool is_among(struct span name, const char *const *names)
+{
+	for (; *names; names++) {
+		if (fields_same(name, *names))
+			return true;
+	}
+	return false;
+}
+
+static bool names_proxy(struct span name)
+{
+	static const char prefix[] = "proxy-";
+	size_t bytes = sizeof(prefix) - 1;
+
+	return name.bytes > bytes && fields_same((struct span){name.base, bytes}, prefix);
+}
+
+/* Whether the message's Connection fields name this one. */
+static bool is_named(struct fields_walk connection, struct span name)
+{
+	struct span list, member;
+
+	while (fields_next(&connection, "connection", &list)) {
+		while (fields_member(&list, &member)) {
+			if (fields_alike(member, name))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool stays_here(struct fields_walk all, struct span name)
+{
+	return is_among(name, hop_by_hop) || names_proxy(name) || is_named(all, name);
+}
+
+/* Whether the Connection fields are few enough to be heeded. */
+static bool connection_fits(struct fields_walk walk)
+{
+	struct span list;
+	size_t bytes = 0;
+
+	while (fields_next(&walk, "connection", &list))
+		bytes += list.bytes;
+	return bytes <= PROXY_CONNECTION_BYTES;
+}
+
+/* The fields that go on, but for those named. */
+static void put_fields(struct fields_walk all, const char *const *but, struct fields_text *text)
+{
+	text->full |= !connection_fits(all);
+	for (unsigned i = 0; i < all.left; i++) {
+		const struct http1_field *field = &all.field[i];
+
+		if (!is_among(field->name, but) && !stays_here(all, field->name))
+			fields_put_line(text, field->name, field->value);
+	}
+}
+
+static void put_via(struct fields_text *text, unsigned minor)
+{
+	fields_put_text(text, minor == 0 ? "Via: 1.0 weir\r\n" : "Via: 1.1 weir\r\n");
+}
+
+/* RFC 9112 section 3.2: an upstream gets origin-form, or "*". */
+static void put_target(const struct request *request, struct fields_text *text)
+{
+	if (request->http->form != HTTP1_ABSOLUTE) {
+		fields_put(text, request->http->target);
+		return;
+	}
+	fields_put(text, request->path);
+	if (request->query.bytes > 0) {
+		fields_put_text(text, "?");
+		fields_put(text, request->query);
+	}
+}
+
+static void put_framing(const struct request *request, struct fields_text *text)
+{
+	if (request->body_bytes == BODY_UNKNOWN) {
+		fields_put_text(text, "Transfer-Encoding: chunked\r\n");
+	} else if (request->http->framing.has_length) {
+		fields_put_text(text, "Content-Length: ");
+		fields_put_number(text, request->body_bytes);
+		fields_put_text(text, "\r\n");
+	}
+}
+
+void proxy_head_request(const struct request *request, struct fields_text *text)
+{
+	static const char *const but[] = {"host", NULL};
+	const struct http1_request *http = request->http;
+
+	fields_put_text(text, http1_method_name(request->method));
+	fields_put_text(text, " ");
+	put_target(request, text);
+	fields_put_text(text, " HTTP/1.1\r\n");
+	fields_put_line(text, (struct span){(const uint8_t *)"Host", 4}, http->host);
+	put_fields(FIELDS_WALK(http), but, text);
+	put_via(text, http->minor);
+	put_framing(request, text);
+	fields_put_text(text, "\r\n");
+}
+
+void proxy_head_fields(const struct http1_response *response, const char *const *but,
+		       struct fields_text *text)
+{
+	put_fields(FIELDS_WALK(response), but, text);
+	put_via(text, response->minor);
+}

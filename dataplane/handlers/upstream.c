@@ -1,0 +1,217 @@
+#include "dataplane/handlers/upstream.h"
+
+#include "dataplane/core/check.h"
+#include "dataplane/core/limits.h"
+
+#include <errno.h>
+
+enum { BACK_OFF_SHIFT_MAX = 6 };
+
+int upstreams_create(struct upstreams *upstreams, const struct proxy_config *config,
+		     struct conn_world *world)
+{
+	*upstreams = (struct upstreams){.world = world,
+					.count = config->upstream_count,
+					.connections = (uint32_t)config->connections};
+	list_init(&upstreams->waiting);
+	for (unsigned i = 0; i < upstreams->count; i++) {
+		upstreams->all[i].addr = config->upstreams[i];
+		list_init(&upstreams->all[i].idle);
+	}
+	return slab_create(&upstreams->conns, upstreams->count * upstreams->connections,
+			   sizeof(struct upstream_conn));
+}
+
+void upstreams_destroy(struct upstreams *upstreams)
+{
+	upstreams->conns.in_use = 0; /* what is open ends with the transport */
+	slab_destroy(&upstreams->conns);
+}
+
+void upstream_user_init(struct upstream_user *user, struct exchange *exchange)
+{
+	*user = (struct upstream_user){.exchange = exchange};
+	list_init(&user->waiting);
+}
+
+/* The first in line stays there until it has taken a connection: nobody goes before it. */
+static void call_next(struct upstreams *upstreams)
+{
+	if (!list_empty(&upstreams->waiting))
+		exchange_wake(list_member(upstreams->waiting.next, struct upstream_user, waiting)
+				      ->exchange);
+}
+
+void upstream_leave(struct upstreams *upstreams, struct upstream_user *user)
+{
+	if (!list_linked(&user->waiting))
+		return;
+	list_remove(&user->waiting);
+	call_next(upstreams);
+}
+
+static void release(struct upstream_conn *conn)
+{
+	struct upstreams *upstreams = conn->upstreams;
+
+	conn->upstream->open--;
+	list_remove(&conn->idle);
+	slab_release(&upstreams->conns, conn);
+	call_next(upstreams);
+}
+
+void upstream_drop(struct upstream_conn *conn)
+{
+	struct tp *tp = conn->upstreams->world->tp;
+
+	conn->user = NULL;
+	list_remove(&conn->idle);
+	if (conn->closed)
+		release(conn);
+	else if (conn->finished)
+		tp_finish(tp, conn->handle);
+	else
+		tp_abort(tp, conn->handle);
+}
+
+void upstream_keep(struct upstream_conn *conn)
+{
+	conn->user = NULL;
+	conn->reused = true;
+	list_push(&conn->upstream->idle, &conn->idle);
+	call_next(conn->upstreams);
+}
+
+/* What happens to a connection that nobody uses can only be its end, or nonsense. */
+static void on_event_unused(struct upstream_conn *conn, const struct tp_event *event)
+{
+	if (event->bits & TP_CLOSED)
+		release(conn);
+	else if (list_linked(&conn->idle))
+		upstream_drop(conn);
+	else if (event->bits & TP_FINISHED)
+		tp_finish(conn->upstreams->world->tp, conn->handle);
+}
+
+static void on_event(struct conn_world *world, struct party *party, const struct tp_event *event)
+{
+	struct upstream_conn *conn = (struct upstream_conn *)party;
+
+	conn->connected |= (event->bits & TP_CONNECTED) != 0;
+	conn->finished |= (event->bits & TP_FINISHED) != 0;
+	if (event->bits & TP_CLOSED) {
+		conn->closed = true;
+		conn->handle->user = NULL;
+	}
+	if (conn->user)
+		exchange_wake(conn->user->exchange);
+	else
+		on_event_unused(conn, event);
+}
+
+static void mark_down(struct upstreams *upstreams, struct upstream *upstream)
+{
+	unsigned shift =
+		upstream->failures < BACK_OFF_SHIFT_MAX ? upstream->failures : BACK_OFF_SHIFT_MAX;
+
+	upstream->failures++;
+	upstream->down_until_ns = upstreams->world->now_ns + (LIMIT_UPSTREAM_DOWN_NS << shift);
+}
+
+void upstream_failed(struct upstream_conn *conn)
+{
+	conn->user->tried |= 1u << (conn->upstream - conn->upstreams->all);
+	mark_down(conn->upstreams, conn->upstream);
+}
+
+void upstream_worked(struct upstream_conn *conn)
+{
+	conn->upstream->failures = 0;
+	conn->upstream->down_until_ns = 0;
+}
+
+/* Begins a new connection. */
+static enum upstream_answer connect_to(struct upstreams *upstreams, struct upstream *upstream,
+				       struct upstream_conn **conn_out)
+{
+	struct upstream_conn *conn = slab_acquire(&upstreams->conns);
+	struct tp *tp = upstreams->world->tp;
+	struct tp_error error;
+	int code;
+
+	CHECK(conn); /* there are as many as all upstreams may have */
+	*conn = (struct upstream_conn){
+		.party = {on_event}, .upstreams = upstreams, .upstream = upstream};
+	list_init(&conn->idle);
+	code = tp->ops->connect(tp, &upstream->addr, conn, &conn->handle, &error);
+	if (code < 0) {
+		slab_release(&upstreams->conns, conn);
+		return code == -ENOBUFS || code == -ENOMEM || code == -EMFILE ? UPSTREAM_LACK
+									      : UPSTREAM_NONE;
+	}
+	upstream->open++;
+	upstreams->world->counters->upstream_connections++;
+	*conn_out = conn;
+	return UPSTREAM_TAKEN;
+}
+
+static enum upstream_answer take_of(struct upstreams *upstreams, struct upstream *upstream,
+				    struct upstream_conn **conn_out)
+{
+	enum upstream_answer answer;
+
+	if (!list_empty(&upstream->idle)) {
+		*conn_out = list_member(upstream->idle.prev, struct upstream_conn, idle);
+		list_remove(&(*conn_out)->idle);
+		return UPSTREAM_TAKEN;
+	}
+	if (upstream->open == upstreams->connections)
+		return UPSTREAM_WAIT;
+	answer = connect_to(upstreams, upstream, conn_out);
+	if (answer == UPSTREAM_NONE)
+		mark_down(upstreams, upstream);
+	return answer;
+}
+
+/* Asks each upstream that is up and not tried, from the next in turn on. */
+static enum upstream_answer take_any(struct upstreams *upstreams, uint32_t tried,
+				     struct upstream_conn **conn_out)
+{
+	enum upstream_answer least = UPSTREAM_NONE;
+
+	for (unsigned i = 0; i < upstreams->count; i++) {
+		unsigned index = (upstreams->next + i) % upstreams->count;
+		struct upstream *upstream = &upstreams->all[index];
+		enum upstream_answer answer;
+
+		if (tried & 1u << index || upstream->down_until_ns > upstreams->world->now_ns)
+			continue;
+		answer = take_of(upstreams, upstream, conn_out);
+		if (answer == UPSTREAM_TAKEN) {
+			upstreams->next = (index + 1) % upstreams->count;
+			return answer;
+		}
+		if (answer != UPSTREAM_NONE && least != UPSTREAM_WAIT)
+			least = answer;
+	}
+	return least;
+}
+
+enum upstream_answer upstream_take(struct upstreams *upstreams, struct upstream_user *user,
+				   struct upstream_conn **conn_out)
+{
+	bool first = upstreams->waiting.next == &user->waiting;
+	enum upstream_answer answer = UPSTREAM_WAIT;
+
+	if (first || list_empty(&upstreams->waiting))
+		answer = take_any(upstreams, user->tried, conn_out);
+	if (answer == UPSTREAM_WAIT) {
+		if (!list_linked(&user->waiting))
+			list_push(&upstreams->waiting, &user->waiting);
+		return answer;
+	}
+	if (answer == UPSTREAM_TAKEN)
+		(*conn_out)->user = user;
+	upstream_leave(upstreams, user);
+	return answer;
+}

@@ -1,0 +1,463 @@
+#include "dataplane/core/clock.h"
+#include "dataplane/core/limits.h"
+#include "tests/support/suite.h"
+#include "tests/unit/handlers/hand.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PORT = 80, UPSTREAM_PORT = 8001, CLIENTS = 12 };
+
+static struct hand hand;
+static struct hand_end *client, *upstream;
+
+static void turn(unsigned times)
+{
+	while (times-- > 0)
+		hand_turn(&hand);
+}
+
+static void open_cache(const char *options, const char *upstream_handler)
+{
+	char spec[128];
+
+	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u%s", UPSTREAM_PORT, options);
+	hand_open(&hand);
+	hand_serve(&hand, PORT, spec);
+	hand_serve(&hand, UPSTREAM_PORT, upstream_handler);
+	client = hand_connect(&hand, PORT);
+}
+
+static void open_by_hand(const char *options)
+{
+	char spec[128];
+
+	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u%s", HAND_PORT, options);
+	hand_open(&hand);
+	hand_listen(&hand);
+	hand_serve(&hand, PORT, spec);
+	client = hand_connect(&hand, PORT);
+}
+
+/* Whether a request has come to the upstream, whose latest connection is `upstream`. */
+static bool asked(void)
+{
+	turn(5);
+	for (unsigned i = 0; i < hand.upstream_count; i++) {
+		upstream = &hand.upstreams[i];
+		if (strstr(upstream->text, "\r\n\r\n")) {
+			hand_forget(upstream);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Sends a request as the client and, should it be asked, answers it as the upstream. */
+static bool asked_for(const char *request, const char *answer)
+{
+	bool was;
+
+	hand_forget(client);
+	hand_send(&hand, client, request);
+	was = asked();
+	if (was)
+		hand_send(&hand, upstream, answer);
+	CU_ASSERT_TRUE(hand_await_text(&hand, client, "\r\n\r\n"));
+	turn(3);
+	return was;
+}
+
+static const char plain[] = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+static const char ok[] = "HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Length: 5\r\n\r\nhello";
+
+static const struct server_counters *counters(void)
+{
+	return hand_counters(&hand, 0);
+}
+
+static void an_answer_is_fetched_once(void)
+{
+	open_cache("", "respond:100000");
+	for (unsigned i = 0; i < 10; i++) {
+		CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
+		CU_ASSERT_EQUAL(strlen(hand_body(client)), 100000);
+		CU_ASSERT_EQUAL(strspn(hand_body(client), "Z"), 100000);
+		CU_ASSERT_EQUAL(hand_has(client, "Age: 0\r\n"), i > 0);
+	}
+	CU_ASSERT_EQUAL(hand_counters(&hand, 1)->requests, 1);
+	CU_ASSERT_EQUAL(counters()->cache_misses, 1);
+	CU_ASSERT_EQUAL(counters()->cache_hits, 9);
+	hand_close(&hand);
+}
+
+static void hits_need_no_upstream(void)
+{
+	open_cache("", "respond:100");
+	CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
+	hand_kill(&hand, 1);
+	CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
+	CU_ASSERT_EQUAL(hand_get(&hand, client, "/y", ""), 502);
+	CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
+	hand_close(&hand);
+}
+
+static void host_and_target_tell_answers_apart(void)
+{
+	static const char *const requests[] = {
+		"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x HTTP/1.1\r\nHost: b\r\n\r\n",
+		"GET /x?1 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /y HTTP/1.1\r\nHost: a\r\n\r\n",
+		"GET /x1 HTTP/1.1\r\nHost: a\r\n\r\n"};
+
+	open_by_hand("");
+	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		CU_ASSERT_TRUE(asked_for(requests[i], ok));
+	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		CU_ASSERT_FALSE(asked_for(requests[i], ok));
+	CU_ASSERT_FALSE(asked_for("GET http://a/x HTTP/1.1\r\nHost: a\r\n\r\n", ok));
+	hand_close(&hand);
+}
+
+static void fields_come_back_as_they_were(void)
+{
+	open_by_hand("");
+	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Type: a/b\r\n"
+					"Age: 7\r\nETag: \"e\"\r\nContent-Length: 5\r\n\r\nhello"));
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(hand_has(client, "X-One: 1\r\nContent-Type: a/b\r\nETag: \"e\"\r\n"));
+	CU_ASSERT_TRUE(hand_has(client, "Age: 7\r\n"));
+	CU_ASSERT_TRUE(hand_has(client, "Content-Length: 5\r\n"));
+	CU_ASSERT_STRING_EQUAL(hand_body(client), "hello");
+	hand_close(&hand);
+}
+
+static void a_head_is_answered_from_a_get(void)
+{
+	static const char head[] = "HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n";
+
+	open_by_hand("");
+	CU_ASSERT_TRUE(asked_for(head, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	CU_ASSERT_FALSE(asked_for(head, ok));
+	CU_ASSERT_TRUE(hand_has(client, "Content-Length: 5\r\n"));
+	CU_ASSERT_STRING_EQUAL(hand_body(client), "");
+	hand_close(&hand);
+}
+
+static void chunked_answers_are_kept_whole(void)
+{
+	open_by_hand("");
+	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+					"2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"));
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(hand_has(client, "Content-Length: 5\r\n"));
+	CU_ASSERT_STRING_EQUAL(hand_body(client), "hello");
+	hand_close(&hand);
+}
+
+static void some_answers_are_not_kept(void)
+{
+	static const char *const answers[] = {
+		"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 204 No Content\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nSet-Cookie: a=b\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: max-age=9, Private\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: private=\"x\"\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: no-cache\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: max-age=0\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: max-age=x\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: s-maxage=0, max-age=9\r\nContent-Length: 0\r\n"
+		"\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\nAge: 9\r\nContent-Length: "
+		"0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nVary: Accept-Encoding\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nExpires: 0\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+		"Expires: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 0\r\n\r\n"};
+
+	open_by_hand("");
+	for (unsigned i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		CU_ASSERT_TRUE(asked_for(plain, answers[i]));
+		CU_ASSERT_TRUE(asked_for(plain, answers[i]));
+	}
+	CU_ASSERT_EQUAL(counters()->cache_hits, 0);
+	hand_close(&hand);
+}
+
+static void some_answers_are_kept_though_they_say_something(void)
+{
+	static const char *const answers[] = {
+		"HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: public, s-maxage=9, max-age=0\r\n"
+		"Content-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nCache-Control: max-age=\"10\"\r\nAge: 9\r\n"
+		"Content-Length: 0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+		"Expires: Sun, 06 Nov 1994 08:50:37 GMT\r\nContent-Length: 0\r\n\r\n"};
+	char request[128];
+
+	open_by_hand(";ttl=0s");
+	for (unsigned i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+		snprintf(request, sizeof(request), "GET /%u HTTP/1.1\r\nHost: a\r\n\r\n", i);
+		CU_ASSERT_TRUE(asked_for(request, answers[i]));
+		CU_ASSERT_FALSE(asked_for(request, answers[i]));
+	}
+	CU_ASSERT_TRUE(asked_for(plain, ok)); /* names no lifetime, and has none */
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	hand_close(&hand);
+}
+
+static void some_requests_are_passed_on(void)
+{
+	static const char *const requests[] = {
+		"GET /x HTTP/1.1\r\nHost: a\r\nAuthorization: x\r\n\r\n",
+		"GET /x HTTP/1.1\r\nHost: a\r\nRange: bytes=0-1\r\n\r\n",
+		"GET /x HTTP/1.1\r\nHost: a\r\nIf-None-Match: \"x\"\r\n\r\n",
+		"GET /x HTTP/1.1\r\nHost: a\r\nCache-Control: no-cache\r\n\r\n",
+		"GET /x HTTP/1.1\r\nHost: a\r\nPragma: no-cache\r\n\r\n",
+		"OPTIONS /x HTTP/1.1\r\nHost: a\r\n\r\n",
+		"GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nb"};
+
+	open_by_hand("");
+	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		CU_ASSERT_TRUE(asked_for(requests[i], ok));
+	CU_ASSERT_TRUE(asked_for(plain, ok)); /* none of them was kept */
+	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
+		CU_ASSERT_TRUE(asked_for(requests[i], ok)); /* nor answered from what is */
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	hand_close(&hand);
+}
+
+static void what_is_changed_is_forgotten(void)
+{
+	static const char change[] = "PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
+
+	open_by_hand("");
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(asked_for(change, "HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n"));
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(asked_for(change, "HTTP/1.1 204 No Content\r\n\r\n"));
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	hand_close(&hand);
+}
+
+static void what_is_stale_is_fetched_anew(void)
+{
+	uint64_t until_ns;
+
+	open_by_hand(";ttl=20ms");
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	until_ns = clock_now_ns() + 20000000;
+	while (clock_now_ns() < until_ns)
+		hand_turn(&hand);
+	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+					"Content-Length: 3\r\n\r\nnew"));
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_STRING_EQUAL(hand_body(client), "new");
+	hand_close(&hand);
+}
+
+static struct hand_end *clients[CLIENTS];
+
+/* Many ask for the same while the first of them is being answered. */
+static void ask_all(void)
+{
+	for (unsigned i = 0; i < CLIENTS; i++) {
+		clients[i] = hand_connect(&hand, PORT);
+		hand_send(&hand, clients[i], plain);
+	}
+	turn(5);
+}
+
+static unsigned answered(const char *body)
+{
+	unsigned count = 0;
+
+	turn(20);
+	for (unsigned i = 0; i < CLIENTS; i++)
+		count += hand_has(clients[i], "200 OK") && strcmp(hand_body(clients[i]), body) == 0;
+	return count;
+}
+
+static void many_that_ask_at_once_are_one_fetch(void)
+{
+	open_by_hand("");
+	ask_all();
+	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
+	CU_ASSERT_EQUAL(answered("hello"), 0);
+	hand_send(&hand, upstream, "lo");
+	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
+	CU_ASSERT_EQUAL(hand.upstream_count, 1);
+	CU_ASSERT_FALSE(asked());
+	CU_ASSERT_EQUAL(counters()->upstream_requests, 1);
+	CU_ASSERT_EQUAL(counters()->cache_misses, 1);
+	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS - 1);
+	CU_ASSERT_FALSE(asked_for(plain, ok)); /* it stays when they have gone */
+	CU_ASSERT_EQUAL(counters()->cache_hits, 1);
+	hand_close(&hand);
+}
+
+/* Answers each of the fetches that those make who waited in vain. */
+static void expect_fetches_of_their_own(unsigned fetches)
+{
+	unsigned count = 0;
+
+	while (asked()) {
+		count++;
+		hand_send(&hand, upstream, ok);
+	}
+	CU_ASSERT_EQUAL(count, fetches);
+	CU_ASSERT_EQUAL(answered("hello"), fetches);
+}
+
+static void what_is_not_kept_each_fetches(void)
+{
+	open_by_hand("");
+	ask_all();
+	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, upstream,
+		  "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nhi");
+	expect_fetches_of_their_own(CLIENTS - 1);
+	CU_ASSERT_STRING_EQUAL(hand_body(clients[0]), "hi");
+	hand_close(&hand);
+}
+
+static void a_fetch_that_breaks_off_is_not_kept(void)
+{
+	open_by_hand("");
+	ask_all();
+	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
+	turn(3);
+	hand_reset(&hand, upstream);
+	expect_fetches_of_their_own(CLIENTS - 1);
+	CU_ASSERT_TRUE(clients[0]->closed);
+	CU_ASSERT_EQUAL(clients[0]->reason, TP_RESET);
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	hand_close(&hand);
+}
+
+static void a_client_that_leaves_its_fetch_fails_nobody(void)
+{
+	open_by_hand("");
+	ask_all();
+	CU_ASSERT_TRUE(asked());
+	hand_reset(&hand, clients[5]);
+	hand_reset(&hand, clients[0]);
+	expect_fetches_of_their_own(CLIENTS - 2);
+	hand_close(&hand);
+}
+
+static void nobody_waits_for_a_fetch_for_ever(void)
+{
+	open_by_hand(";response=20ms");
+	clients[0] = hand_connect(&hand, PORT);
+	clients[0]->holds = true; /* the first takes nothing of its answer */
+	hand_send(&hand, clients[0], plain);
+	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n");
+	for (unsigned i = 0; i < 50; i++) {
+		char piece[10000];
+		struct room rooms[2];
+
+		memset(piece, 'x', sizeof(piece));
+		if (tp_reserve(hand.upstream_tp, upstream->conn, sizeof(piece), rooms) > 0)
+			hand_send_bytes(&hand, upstream, piece, sizeof(piece));
+		hand_turn(&hand);
+	}
+	hand_send(&hand, client, plain);
+	for (unsigned i = 0; i < 1000000 && hand.upstream_count < 2; i++)
+		hand_turn(&hand);
+	CU_ASSERT_EQUAL(counters()->cache_joined, 1);
+	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, upstream, ok);
+	CU_ASSERT_TRUE(hand_await_text(&hand, client, "hello"));
+	hand_close(&hand);
+}
+
+static void bodies_without_a_certain_end_are_not_kept(void)
+{
+	open_by_hand("");
+	for (unsigned i = 0; i < 2; i++) {
+		hand_forget(client);
+		hand_send(&hand, client, plain);
+		CU_ASSERT_TRUE(asked());
+		hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\n\r\nhello");
+		hand_finish(&hand, upstream);
+		CU_ASSERT_TRUE(hand_await_text(&hand, client, "0\r\n\r\n"));
+	}
+	hand_close(&hand);
+}
+
+static void the_least_recently_asked_for_makes_room(void)
+{
+	char target[16];
+
+	open_cache(";bytes=1MiB", "respond:100000");
+	for (unsigned i = 0; i < 40; i++) {
+		snprintf(target, sizeof(target), "/%u", i);
+		CU_ASSERT_EQUAL(hand_get(&hand, client, target, ""), 200);
+		CU_ASSERT_EQUAL(hand_get(&hand, client, "/0", ""), 200);
+		CU_ASSERT_EQUAL(strlen(hand_body(client)), 100000);
+	}
+	CU_ASSERT_EQUAL(counters()->cache_misses, 40);
+	CU_ASSERT_EQUAL(counters()->cache_hits, 40);
+	CU_ASSERT_EQUAL(counters()->cache_evicted, 30);
+	CU_ASSERT_EQUAL(hand_get(&hand, client, "/1", ""), 200);
+	CU_ASSERT_EQUAL(counters()->cache_misses, 41);
+	hand_close(&hand);
+}
+
+static void what_is_too_large_is_passed_on(void)
+{
+	open_cache(";bytes=1MiB", "respond:200000");
+	for (unsigned i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
+		CU_ASSERT_EQUAL(strlen(hand_body(client)), 200000);
+	}
+	CU_ASSERT_EQUAL(counters()->cache_misses, 3);
+	CU_ASSERT_EQUAL(counters()->cache_hits, 0);
+	hand_close(&hand);
+}
+
+static void its_text_is_judged(void)
+{
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL(handler_check("cache:127.0.0.1:80", &error), 0);
+	CU_ASSERT_EQUAL(handler_check("cache:127.0.0.1:80,[::1]:81;bytes=1MiB;ttl=0s", &error), 0);
+	CU_ASSERT_EQUAL(handler_check("cache:127.0.0.1:80;connect=1s;ttl=5m", &error), 0);
+	CU_ASSERT_TRUE(handler_check("cache:127.0.0.1:80;bytes=1KiB", &error) < 0);
+	CU_ASSERT_TRUE(handler_check("cache:127.0.0.1:80;ttl=5", &error) < 0);
+	CU_ASSERT_TRUE(handler_check("cache:", &error) < 0);
+}
+
+static const struct suite_test tests[] = {
+	{"an answer is fetched once", an_answer_is_fetched_once},
+	{"hits need no upstream", hits_need_no_upstream},
+	{"host and target tell answers apart", host_and_target_tell_answers_apart},
+	{"fields come back as they were", fields_come_back_as_they_were},
+	{"a HEAD is answered from a GET", a_head_is_answered_from_a_get},
+	{"chunked answers are kept whole", chunked_answers_are_kept_whole},
+	{"some answers are not kept", some_answers_are_not_kept},
+	{"some answers are kept though they say something",
+	 some_answers_are_kept_though_they_say_something},
+	{"some requests are passed on", some_requests_are_passed_on},
+	{"what is changed is forgotten", what_is_changed_is_forgotten},
+	{"what is stale is fetched anew", what_is_stale_is_fetched_anew},
+	{"many that ask at once are one fetch", many_that_ask_at_once_are_one_fetch},
+	{"what is not kept, each fetches", what_is_not_kept_each_fetches},
+	{"a fetch that breaks off is not kept", a_fetch_that_breaks_off_is_not_kept},
+	{"a client that leaves its fetch fails nobody",
+	 a_client_that_leaves_its_fetch_fails_nobody},
+	{"nobody waits for a fetch for ever", nobody_waits_for_a_fetch_for_ever},
+	{"bodies without a certain end are not kept", bodies_without_a_certain_end_are_not_kept},
+	{"the least recently asked for makes room", the_least_recently_asked_for_makes_room},
+	{"what is too large is passed on", what_is_too_large_is_passed_on},
+	{"its text is judged", its_text_is_judged},
+};
+
+SUITE_MAIN("cache", tests)
