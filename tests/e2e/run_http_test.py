@@ -15,7 +15,6 @@ from processes import Skip, run_tests
 BODY = "Z" * 100
 ROUTES = {"routes": [
     {"path": "/files", "match": "prefix", "handler": "static:www"},
-    {"path": "/own", "handler": "respond:100"},
     {"path": "/proxy", "handler": "proxy"},
     {"path": "/cached", "handler": "cache"},
 ]}
@@ -23,8 +22,7 @@ HTTP = {
     "fixed": {"stack": "epoll@loopback", "connections": 4, "request_bytes": 0, "response_bytes": 100,
               "protocol": "http1"},
     "factors": {},
-    "scenarios": {"file": {"path": "/files/a.txt"}, "own": {"path": "/own"}, "proxy": {"path": "/proxy"},
-                  "cached": {"path": "/cached"}},
+    "scenarios": {"file": {"path": "/files/a.txt"}, "proxy": {"path": "/proxy"}, "cached": {"path": "/cached"}},
     "server_config": "server.json",
     "upstream": {"response_bytes": 100},
 }
@@ -41,12 +39,12 @@ def experiment(bench, **changes):
     return folder
 
 
-@case("files, own answers, an upstream's and cached ones are measured, and the upstream accounted for")
+@case("files, an upstream's answers and cached ones are measured, and the upstream accounted for")
 def scenarios_are_measured(bench):
     path = bench.result(experiment(bench))
     plan = read_json(path, "plan.json")
     samples = {result["variant"]: result for result in read_results(path)}
-    assert list(samples) == ["file", "own", "proxy", "cached"], list(samples)
+    assert list(samples) == ["file", "proxy", "cached"], list(samples)
     assert [file["path"] for file in plan["files"]] == ["server.json", "www/files/a.txt"], plan["files"]
     for name, result in samples.items():
         upstream, log = result["upstream"], read(os.path.join(path, folder_of(plan, name), "upstream.log"))
@@ -99,7 +97,7 @@ def goes_on(bench):
     runner = bench.start(folder)
     bench.await_measuring("s0002")
     interrupt(runner)
-    write(os.path.join(folder, "server.json"), json.dumps({"routes": ROUTES["routes"][2:]}))
+    write(os.path.join(folder, "server.json"), json.dumps({"routes": ROUTES["routes"][1:]}))
     changed = bench.run(folder, "--resume")
     assert changed.returncode == 4 and "files: was" in changed.stderr, changed.stderr
     path = bench.result(bench.only_partial(), "--resume")
