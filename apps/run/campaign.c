@@ -161,7 +161,7 @@ static int begin_again(struct campaign *campaign, json_t **kept_out)
 	printf("%zu of %u samples are valid and kept\n", json_object_size(*kept_out),
 	       campaign->plan->sample_count);
 	fflush(stdout);
-	attempts_keep_files(directory);
+	attempts_keep_files(directory, campaign->plan->experiment->files);
 	directory_write_json(directory, "plan.json", campaign->plan_json);
 	write_hosts(campaign, "hosts-resumed.json");
 	return directory->failed;

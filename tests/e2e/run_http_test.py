@@ -9,13 +9,12 @@ import shutil
 import signal
 import sys
 
-from bench import case, check_hashes, is_alive, read, read_bytes, read_json, read_results, ready_of, wait_for, write
+from bench import case, check_hashes, interrupt, is_alive, read, read_bytes, read_json, read_results, ready_of, wait_for, write
 from processes import Skip, run_tests
 
 BODY = "Z" * 100
 ROUTES = {"routes": [
     {"path": "/files", "match": "prefix", "handler": "static:www"},
-    {"path": "/own", "handler": "respond:100"},
     {"path": "/proxy", "handler": "proxy"},
     {"path": "/cached", "handler": "cache"},
 ]}
@@ -23,8 +22,7 @@ HTTP = {
     "fixed": {"stack": "epoll@loopback", "connections": 4, "request_bytes": 0, "response_bytes": 100,
               "protocol": "http1"},
     "factors": {},
-    "scenarios": {"file": {"path": "/files/a.txt"}, "own": {"path": "/own"}, "proxy": {"path": "/proxy"},
-                  "cached": {"path": "/cached"}},
+    "scenarios": {"file": {"path": "/files/a.txt"}, "proxy": {"path": "/proxy"}, "cached": {"path": "/cached"}},
     "server_config": "server.json",
     "upstream": {"response_bytes": 100},
 }
@@ -41,12 +39,12 @@ def experiment(bench, **changes):
     return folder
 
 
-@case("files, own answers, an upstream's and cached ones are measured, and the upstream accounted for")
+@case("files, an upstream's answers and cached ones are measured, and the upstream accounted for")
 def scenarios_are_measured(bench):
     path = bench.result(experiment(bench))
     plan = read_json(path, "plan.json")
     samples = {result["variant"]: result for result in read_results(path)}
-    assert list(samples) == ["file", "own", "proxy", "cached"], list(samples)
+    assert list(samples) == ["file", "proxy", "cached"], list(samples)
     assert [file["path"] for file in plan["files"]] == ["server.json", "www/files/a.txt"], plan["files"]
     for name, result in samples.items():
         upstream, log = result["upstream"], read(os.path.join(path, folder_of(plan, name), "upstream.log"))
@@ -80,7 +78,7 @@ def results_stand_alone(bench):
 
 @case("an upstream that is killed makes its sample invalid, with the cause, and the next one goes on")
 def upstream_killed(bench):
-    runner = bench.start(experiment(bench, **{**PROXY, "runs": 2, "duration": "1s"}))
+    runner = bench.start(experiment(bench, **{**PROXY, "runs": 2, "duration": "400ms"}))
     bench.await_measuring("s0001")
     pid = ready_of(bench.sample_file("s0001", "upstream.log"))["pid"]
     os.kill(pid, signal.SIGKILL)
@@ -91,6 +89,21 @@ def upstream_killed(bench):
     assert not killed["valid"] and after["valid"], (killed["invalid_reasons"], after["invalid_reasons"])
     reason = "the upstream was killed by signal 9 (Killed) in the client's phase `measure`"
     assert killed["invalid_reasons"][0].startswith(reason), killed["invalid_reasons"]
+
+
+@case("a run that was broken off goes on with the files that it began with, and with no others")
+def goes_on(bench):
+    folder = experiment(bench, **{**PROXY, "runs": 2, "duration": "400ms"})
+    runner = bench.start(folder)
+    bench.await_measuring("s0002")
+    interrupt(runner)
+    write(os.path.join(folder, "server.json"), json.dumps({"routes": ROUTES["routes"][1:]}))
+    changed = bench.run(folder, "--resume")
+    assert changed.returncode == 4 and "files: was" in changed.stderr, changed.stderr
+    path = bench.result(bench.only_partial(), "--resume")
+    assert [result["valid"] for result in read_results(path)] == [True, True]
+    assert read_json(path, "server.json") == ROUTES
+    check_hashes(path)
 
 
 @case("TLS is measured with either parser, and both servers answer alike")

@@ -85,6 +85,7 @@ static void judge_document(const struct document *document, struct problems *pro
 	experiment->json = document->json;
 	experiment_judge(experiment, &none, problems);
 	json_decref(experiment->names);
+	json_decref(experiment->files);
 	free(experiment);
 }
 

@@ -230,7 +230,8 @@ static int judge_bare(const struct plan_cell *cell, const struct stack *stack,
 		return 0;
 	if (cell_speaks_http(&cell->cell) || of[SETTING_TLS].number)
 		return tp_fail(error, -EINVAL,
-			       "a bare server speaks framed without TLS alone; set \"bare\" to "
+			       "an experiment's bare server speaks framed without TLS alone; set "
+			       "\"bare\" to "
 			       "false, or exclude it");
 	if (!setting_says(of[SETTING_HANDLER], "respond"))
 		return tp_fail(error, -EINVAL,

@@ -91,7 +91,23 @@ static int copy_plan(struct directory *directory, const char *target)
 	return code;
 }
 
-int attempts_keep_files(struct directory *directory)
+/* Whether it is a file that servers are given, or the folder of some. */
+static bool is_given(const json_t *files, const char *name)
+{
+	size_t index, bytes = strlen(name);
+	json_t *file;
+
+	json_array_foreach((json_t *)files, index, file)
+	{
+		const char *path = json_string_value(json_object_get(file, "path"));
+
+		if (path && strcspn(path, "/") == bytes && strncmp(path, name, bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
+int attempts_keep_files(struct directory *directory, const json_t *files)
 {
 	char target[TARGET_BYTES], to[TARGET_BYTES + NAME_MAX + 2];
 	DIR *folder = opendir(directory->partial);
@@ -101,7 +117,7 @@ int attempts_keep_files(struct directory *directory)
 		return directory_fail(directory, -errno, ".");
 	directory_folder(directory, choose_target(directory, "resume", target));
 	while (directory->failed == 0 && (entry = readdir(folder))) {
-		if (is_lasting(entry->d_name))
+		if (is_lasting(entry->d_name) || is_given(files, entry->d_name))
 			continue;
 		snprintf(to, sizeof(to), "%s/%s", target, entry->d_name);
 		move(directory, entry->d_name, to);

@@ -18,10 +18,11 @@
 int attempts_keep_sample(struct directory *directory, const char *folder);
 
 /*
- * Moves away what a run makes anew when it ends, and what an earlier end left; keeps a copy of
- * plan.json, which is written to. 0, or the failure.
+ * Moves away what a run makes anew when it ends, and what an earlier end left, but for the `files`
+ * that servers are given ([{path}, ...]); keeps a copy of plan.json, which is written to. 0, or the
+ * failure.
  */
-int attempts_keep_files(struct directory *directory);
+int attempts_keep_files(struct directory *directory, const json_t *files);
 
 /* Attempts in the result directory `path` that have a result, an invalid one. */
 unsigned attempts_failed(const char *path);

@@ -186,9 +186,10 @@ static const struct {
 	{EXPERIMENT("", ", \"factors\": {\"http_parser\": [\"owned\"]}"),
 	 "\"http_parser\" is `owned`, which means something with HTTP alone"},
 	{EXPERIMENT(", \"bare\": true, \"protocol\": \"http1\"", ""),
-	 "a bare server speaks framed without TLS alone; set \"bare\" to false, or exclude it"},
+	 "an experiment's bare server speaks framed without TLS alone; set \"bare\" to false, or "
+	 "exclude it"},
 	{EXPERIMENT(", \"bare\": true, \"tls\": true", ""),
-	 "a bare server speaks framed without TLS alone"},
+	 "an experiment's bare server speaks framed without TLS alone"},
 	{EXPERIMENT(", \"handler\": \"proxy\"", ", \"upstream\": {}"),
 	 "the handler `proxy` is for HTTP alone; set \"protocol\" to \"http1\", or exclude it"},
 	{EXPERIMENT(", \"handler\": \"cache\", \"protocol\": \"http1\"", ""),
