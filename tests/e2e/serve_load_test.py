@@ -234,7 +234,7 @@ def wrong_answers():
     with Server("--response-bytes", 64) as server:
         result, error = load(server, "--response-bytes", 65, expect=3)
         assert "wrong_length" in error and result["failures"][0]["kind"] == "wrong_length"
-        assert "the same --request-bytes, --response-bytes and --handler?" in error, error
+        assert "the same --protocol, --request-bytes, --response-bytes and --handler?" in error, error
         result, error = load(server, "--handler", "echo", "--request-bytes", 64, expect=3)
         assert "wrong_bytes" in error and result["failures"][0]["kind"] == "wrong_bytes"
         final = server.end()
