@@ -2,7 +2,7 @@
 
     /usr/bin/python3 tests/support/tap.py FILE.py ... [SUBSTRING ...]
 
-Runs the unittest cases of the files; with substrings only those whose sentences contain one of them.
+Runs the unittest cases of the files; with substrings those whose sentences contain one of them.
 A test's sentence is the first line of its docstring. Inside the files the project's root and
 tests/support are importable. A package of OPTIONAL that is not installed skips all of them with
 that reason; any other import error fails them. Exit: 0 if none failed, else 1; a file without tests
