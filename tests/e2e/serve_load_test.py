@@ -48,7 +48,7 @@ def policy_test(delivery, handler):
             for depth in depths:
                 for refill in ("each", "window"):
                     args = ("--handler", handler, "--response-bytes", 48, "--request-bytes", 100,
-                            "--depth", depth, "--refill", refill)
+                            "--depth", depth, "--refill", refill, "--duration", "50ms")
                     result, _ = load(server, *args)
                     judge_result(result, args)
                     assert result["config"]["depth"] == depth
