@@ -65,10 +65,10 @@ struct codec_state {
 struct run {
 	struct handler *handler;
 	unsigned requests;
-	size_t request_bytes;	    /* all that they take of the input */
-	size_t request_body_bytes;  /* of it bodies */
-	size_t response_bytes;	    /* all that their answers take of the send memory */
-	size_t response_body_bytes; /* of it bodies */
+	size_t request_bytes;	   /* all that they take of the input */
+	size_t request_body_bytes; /* of it bodies */
+	size_t response_bytes;	   /* all that their answers take of the send memory */
+	size_t answer_bytes;	   /* each of them */
 };
 
 /* A run asks for no more room at once than a single response may. */

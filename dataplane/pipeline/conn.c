@@ -288,7 +288,7 @@ static void account_run(struct conn *conn, const struct run *run)
 	counters->requests += run->requests;
 	counters->request_bytes += run->request_body_bytes;
 	counters->responses += run->requests;
-	counters->response_bytes += run->response_body_bytes;
+	counters->response_bytes += (uint64_t)run->requests * run->handler->response_bytes;
 	conn->begun = conn->served = true;
 }
 
@@ -313,7 +313,7 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 			return false;
 		world->codec->write_run(world, &run, piece.base, world->rooms[0].base);
 		output_commit(conn, run.response_bytes);
-		span_reader_skip(conn->reader, run.request_bytes);
+		span_reader_pass(conn->reader, run.request_bytes);
 		*share -= run.requests;
 		account_run(conn, &run);
 		output_complete(conn);

@@ -17,12 +17,12 @@ static size_t whole_message(const uint8_t *bytes, size_t available, uint32_t fra
 bool framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
 		     size_t due_bytes, struct run *run_out)
 {
-	size_t response_bytes = FRAME_HEAD_BYTES + world->framed->response_bytes;
+	size_t answer_bytes = FRAME_HEAD_BYTES + world->framed->response_bytes;
 	size_t requests_bytes = 0, answers_bytes = 0;
 	unsigned requests = 0;
 
 	while (requests < requests_max && answers_bytes < due_bytes &&
-	       answers_bytes + response_bytes <= RUN_BYTES_MAX) {
+	       answers_bytes + answer_bytes <= RUN_BYTES_MAX) {
 		size_t frame_bytes = whole_message(piece.base + requests_bytes,
 						   piece.bytes - requests_bytes, world->frame_max);
 
@@ -30,15 +30,15 @@ bool framed_find_run(struct conn_world *world, struct span piece, unsigned reque
 			break;
 		requests++;
 		requests_bytes += frame_bytes;
-		answers_bytes += response_bytes;
+		answers_bytes += answer_bytes;
 	}
-	*run_out = (struct run){
-		.handler = world->framed,
-		.requests = requests,
-		.request_bytes = requests_bytes,
-		.request_body_bytes = requests_bytes - (size_t)requests * FRAME_HEAD_BYTES,
-		.response_bytes = answers_bytes,
-		.response_body_bytes = answers_bytes - (size_t)requests * FRAME_HEAD_BYTES};
+	*run_out = (struct run){.handler = world->framed,
+				.requests = requests,
+				.request_bytes = requests_bytes,
+				.request_body_bytes =
+					requests_bytes - (size_t)requests * FRAME_HEAD_BYTES,
+				.response_bytes = answers_bytes,
+				.answer_bytes = answer_bytes};
 	return requests > 0;
 }
 

@@ -20,19 +20,6 @@ static struct handler *judge(const struct conn_world *world)
 	return handler && handler->answers_alike ? handler : NULL;
 }
 
-/* Reads the head at `bytes` and judges it. NULL: it is none, or of another kind. */
-static struct handler *read_alike(struct conn_world *world, struct span bytes,
-				  size_t *head_bytes_out, bool *read_out)
-{
-	struct http1_scan scan = {0};
-
-	*read_out = bytes.bytes > 0 &&
-		    world->parser->parse(bytes.base, bytes.bytes, &world->http1_limits, &scan,
-					 &world->request, head_bytes_out,
-					 &world->counters->parser_allocations) == HTTP1_OK;
-	return *read_out ? judge(world) : NULL;
-}
-
 static const struct http1_run_head *run_head(struct conn_world *world,
 					     const struct handler *handler)
 {
@@ -52,17 +39,68 @@ static const struct http1_run_head *run_head(struct conn_world *world,
 static bool add(struct conn_world *world, struct run *run, struct handler *handler,
 		size_t head_bytes)
 {
-	size_t response_bytes = run_head(world, handler)->bytes + handler->response_bytes;
-
-	if ((run->handler && run->handler != handler) ||
-	    run->response_bytes + response_bytes > RUN_BYTES_MAX)
+	if (!run->handler) {
+		run->handler = handler;
+		run->answer_bytes = run_head(world, handler)->bytes + handler->response_bytes;
+	}
+	if (run->handler != handler || run->response_bytes + run->answer_bytes > RUN_BYTES_MAX)
 		return false;
-	run->handler = handler;
 	run->requests++;
 	run->request_bytes += head_bytes;
-	run->response_bytes += response_bytes;
-	run->response_body_bytes += handler->response_bytes;
+	run->response_bytes += run->answer_bytes;
 	return true;
+}
+
+static bool is_known(const struct http1_known *known, struct span bytes)
+{
+	return known->handler && bytes.bytes >= known->bytes &&
+	       memcmp(bytes.base, known->head, known->bytes) == 0;
+}
+
+static void learn(struct conn_world *world, struct handler *handler, const uint8_t *head,
+		  size_t head_bytes)
+{
+	struct http1_known *known = &world->known;
+
+	if (world->parser->copies || head_bytes > sizeof(known->head))
+		return;
+	known->handler = handler;
+	known->bytes = head_bytes;
+	memcpy(known->head, head, head_bytes);
+}
+
+/* As add_next, for a head that is to be read. */
+static bool read_next(struct conn_world *world, struct span bytes, struct run *run)
+{
+	struct http1_scan scan = {0};
+	struct handler *handler;
+	size_t head_bytes;
+	bool added;
+
+	if (bytes.bytes == 0 ||
+	    world->parser->parse(bytes.base, bytes.bytes, &world->http1_limits, &scan,
+				 &world->request, &head_bytes,
+				 &world->counters->parser_allocations) != HTTP1_OK)
+		return false;
+	handler = judge(world);
+	if (handler)
+		learn(world, handler, bytes.base, head_bytes);
+	added = handler && add(world, run, handler, head_bytes);
+	if (!added && run->requests == 0) /* it is decoded next, and need not be read again */
+		world->ahead = (struct http1_ahead){bytes.base, head_bytes};
+	else
+		world->parser->release(&world->request);
+	return added;
+}
+
+/* Adds the request that stands behind the run. False: none does that belongs to it. */
+static bool add_next(struct conn_world *world, struct span piece, struct run *run)
+{
+	struct span rest = {piece.base + run->request_bytes, piece.bytes - run->request_bytes};
+
+	if (is_known(&world->known, rest))
+		return add(world, run, world->known.handler, world->known.bytes);
+	return read_next(world, rest, run);
 }
 
 bool http1_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
@@ -71,35 +109,27 @@ bool http1_find_run(struct conn_world *world, struct span piece, unsigned reques
 	struct run run = {.requests = 0};
 
 	world->ahead.base = NULL;
-	while (!world->draining && run.requests < requests_max && run.response_bytes < due_bytes) {
-		struct span rest = {piece.base + run.request_bytes,
-				    piece.bytes - run.request_bytes};
-		size_t head_bytes;
-		bool read;
-		struct handler *handler = read_alike(world, rest, &head_bytes, &read);
-		bool added = handler && add(world, &run, handler, head_bytes);
-
-		if (!added && read && run.requests == 0) {
-			world->ahead = (struct http1_ahead){rest.base, head_bytes};
-			break; /* it is decoded next, and need not be read again */
-		}
-		if (read)
-			world->parser->release(&world->request);
-		if (!added)
-			break;
-	}
+	while (!world->draining && run.requests < requests_max && run.response_bytes < due_bytes &&
+	       add_next(world, piece, &run))
+		;
 	*run_out = run;
 	return run.requests > 0;
 }
 
+/* The first answer; then all that are written are copied behind themselves. */
 void http1_write_run(struct conn_world *world, const struct run *run, const uint8_t *request,
 		     uint8_t *to)
 {
 	const struct http1_run_head *head = run_head(world, run->handler);
+	size_t written = run->answer_bytes;
 
-	for (unsigned i = 0; i < run->requests; i++) {
-		memcpy(to, head->head, head->bytes);
-		memset(to + head->bytes, FRAME_FILL_BYTE, run->handler->response_bytes);
-		to += head->bytes + run->handler->response_bytes;
+	memcpy(to, head->head, head->bytes);
+	memset(to + head->bytes, FRAME_FILL_BYTE, run->handler->response_bytes);
+	while (written < run->response_bytes) {
+		size_t left = run->response_bytes - written;
+		size_t step = left < written ? left : written;
+
+		memcpy(to + written, to, step);
+		written += step;
 	}
 }

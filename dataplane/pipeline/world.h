@@ -70,6 +70,7 @@ struct conn_world {
 	uint8_t head[CODEC_HEAD_BYTES];
 	struct http1_ahead ahead;
 	struct http1_run_head run_head;
+	struct http1_known known;
 	uint8_t gather[WORLD_GATHER_BYTES];
 };
 
