@@ -17,28 +17,25 @@ static size_t whole_message(const uint8_t *bytes, size_t available, uint32_t fra
 bool framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
 		     size_t due_bytes, struct run *run_out)
 {
-	size_t answer_bytes = FRAME_HEAD_BYTES + world->framed->response_bytes;
-	size_t requests_bytes = 0, answers_bytes = 0;
+	size_t answer_bytes = FRAME_HEAD_BYTES + world->framed->response_bytes, answers_bytes = 0;
+	size_t bound_bytes = run_bound(requests_max, due_bytes, answer_bytes);
+	const uint8_t *at = piece.base, *end = at + piece.bytes;
 	unsigned requests = 0;
 
-	while (requests < requests_max && answers_bytes < due_bytes &&
-	       answers_bytes + answer_bytes <= RUN_BYTES_MAX) {
-		size_t frame_bytes = whole_message(piece.base + requests_bytes,
-						   piece.bytes - requests_bytes, world->frame_max);
+	while (answers_bytes < bound_bytes) {
+		size_t frame_bytes = whole_message(at, (size_t)(end - at), world->frame_max);
 
 		if (frame_bytes == 0)
 			break;
 		requests++;
-		requests_bytes += frame_bytes;
+		at += frame_bytes;
 		answers_bytes += answer_bytes;
 	}
-	*run_out = (struct run){.handler = world->framed,
-				.requests = requests,
-				.request_bytes = requests_bytes,
-				.request_body_bytes =
-					requests_bytes - (size_t)requests * FRAME_HEAD_BYTES,
-				.response_bytes = answers_bytes,
-				.answer_bytes = answer_bytes};
+	run_out->handler = world->framed;
+	run_out->requests = requests;
+	run_out->request_bytes = (size_t)(at - piece.base);
+	run_out->request_body_bytes = run_out->request_bytes - (size_t)requests * FRAME_HEAD_BYTES;
+	run_out->response_bytes = answers_bytes;
 	return requests > 0;
 }
 
