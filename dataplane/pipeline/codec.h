@@ -61,14 +61,15 @@ struct codec_state {
 	};
 };
 
-/* Whole requests one behind the other, which one handler answers all alike. */
+/* Whole requests one behind the other, which a codec answers in one handler's place. */
 struct run {
 	struct handler *handler;
 	unsigned requests;
-	size_t request_bytes;	   /* all that they take of the input */
-	size_t request_body_bytes; /* of it bodies */
-	size_t response_bytes;	   /* all that their answers take of the send memory */
-	size_t answer_bytes;	   /* each of them */
+	size_t request_bytes;	    /* all that they take of the input */
+	size_t request_body_bytes;  /* of it bodies */
+	size_t response_bytes;	    /* all that their answers take of the send memory */
+	size_t response_body_bytes; /* of it bodies */
+	size_t answer_bytes;	    /* ANSWERS_ALIKE: each answer */
 };
 
 /* A run asks for no more room at once than a single response may. */

@@ -288,7 +288,7 @@ static void account_run(struct conn *conn, const struct run *run)
 	counters->requests += run->requests;
 	counters->request_bytes += run->request_body_bytes;
 	counters->responses += run->requests;
-	counters->response_bytes += (uint64_t)run->requests * run->handler->response_bytes;
+	counters->response_bytes += run->response_body_bytes;
 	conn->begun = conn->served = true;
 }
 

@@ -17,7 +17,7 @@ static struct handler *judge(const struct conn_world *world)
 		return NULL;
 	if (!handler)
 		handler = route_find(world->routes, request->path, HTTP1_GET, &code, &methods);
-	return handler && handler->answers_alike ? handler : NULL;
+	return handler && handler->answers == ANSWERS_ALIKE ? handler : NULL;
 }
 
 static const struct http1_run_head *run_head(struct conn_world *world,
@@ -48,6 +48,7 @@ static bool add(struct conn_world *world, struct run *run, struct handler *handl
 	run->requests++;
 	run->request_bytes += head_bytes;
 	run->response_bytes += run->answer_bytes;
+	run->response_body_bytes += handler->response_bytes;
 	return true;
 }
 

@@ -101,11 +101,11 @@ static void survey_routes(struct conn_world *world)
 	world->framed = route_find(world->routes, (struct span){(const uint8_t *)"/", 1},
 				   HTTP1_POST, &code, &methods);
 	if (world->codec == &codec_framed) {
-		world->runs = world->framed && world->framed->answers_alike;
+		world->runs = world->framed && world->framed->answers != ANSWERS_ITS_OWN;
 		return;
 	}
 	for (unsigned i = 0; i < world->handler_count; i++)
-		world->runs |= world->handlers[i]->answers_alike;
+		world->runs |= world->handlers[i]->answers == ANSWERS_ALIKE;
 }
 
 static void survey_upkeep(struct conn_world *world)
