@@ -61,21 +61,6 @@ HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct 
 	return HTTP1_OK;
 }
 
-/* Whether a host is a name up to `name_end`, and behind it nothing or a port. */
-static inline bool http1_is_plain_host(struct span host, const uint8_t *name_end)
-{
-	enum { PORT_BYTES_MAX = sizeof(":65535") - 1 };
-	const uint8_t *end = host.base + host.bytes, *at = name_end;
-
-	if (name_end == host.base || end - name_end > PORT_BYTES_MAX)
-		return false;
-	if (at < end && *at++ != ':')
-		return false;
-	while (at < end && *at >= '0' && *at <= '9')
-		at++;
-	return at == end;
-}
-
 /* Judges a field that may matter. The common Host is a name, with or without a port. */
 HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct http1_field *field,
 					   http1_run_function *run)
