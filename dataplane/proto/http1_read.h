@@ -61,19 +61,18 @@ HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct 
 	return HTTP1_OK;
 }
 
-/* Judges a field that may matter. The common Host is a name alone. */
+/* Judges a field that may matter. The common Host is a name, with or without a port. */
 HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct http1_field *field,
 					   http1_run_function *run)
 {
-	const uint8_t *end = field->value.base + field->value.bytes;
+	const uint8_t *end = field->value.base + field->value.bytes, *name_end;
 
 	if (!http1_may_matter(field->name.bytes))
 		return HTTP1_OK;
 	if (!walk->is_request || !http1_is_host_name(field->name))
 		return http1_judge_field(walk, field);
-	if ((run(&http1_set_host, walk->base, field->value.base, end) != end ||
-	     field->value.bytes == 0) &&
-	    !http1_is_host(field->value, false))
+	name_end = run(&http1_set_host, walk->base, field->value.base, end);
+	if (!http1_is_plain_host(field->value, name_end) && !http1_is_host(field->value, false))
 		return HTTP1_BAD_HOST;
 	if (walk->seen & HTTP1_SEEN_HOST)
 		return HTTP1_BAD_HOST;
