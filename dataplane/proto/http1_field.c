@@ -133,6 +133,15 @@ static inline bool is_transfer_encoding(const uint8_t *name)
 	       lower_of_8(name + 8) == word_of_8("-encodin") && (name[16] | 0x20) == 'g';
 }
 
+/* What frames has spaces around it alone: a tab is a part of the value to some readers. */
+static enum http1_status judge_framing(struct http1_walk *walk, const struct http1_field *field,
+				       bool is_length)
+{
+	if (http1_has_tab_around(walk, field))
+		return HTTP1_BAD_FRAMING;
+	return is_length ? judge_length(walk, field->value) : judge_coding(walk, field->value);
+}
+
 /* Told apart by the length of its name first, which few other fields share. */
 enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_field *field)
 {
@@ -150,11 +159,11 @@ enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_
 		break;
 	case sizeof("content-length") - 1:
 		if (is_content_length(name))
-			return judge_length(walk, field->value);
+			return judge_framing(walk, field, true);
 		break;
 	case sizeof("transfer-encoding") - 1:
 		if (is_transfer_encoding(name))
-			return judge_coding(walk, field->value);
+			return judge_framing(walk, field, false);
 		break;
 	}
 	return HTTP1_OK;

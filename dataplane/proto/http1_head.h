@@ -131,6 +131,22 @@ bool http1_is_host(struct span host, bool needs_port);
 /* Whether it is `word` (lower case letters, digits and '-'), in upper or lower case. */
 bool http1_is_word(struct span text, const char *word);
 
+/* Whether a tab is in the space around a value whose line is whole. */
+static inline bool http1_has_tab_around(const struct http1_walk *walk,
+					const struct http1_field *field)
+{
+	const uint8_t *at = field->name.base + field->name.bytes + 1;
+	const uint8_t *line_end = walk->line - 2;
+
+	for (; at < field->value.base; at++)
+		if (*at == '\t')
+			return true;
+	for (at = field->value.base + field->value.bytes; at < line_end; at++)
+		if (*at == '\t')
+			return true;
+	return false;
+}
+
 /* Without the spaces and tabs around it. */
 static inline struct span http1_trim(const uint8_t *begin, const uint8_t *end)
 {

@@ -75,7 +75,7 @@ HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct
 	     field->value.bytes == 0) &&
 	    !http1_is_host(field->value, false))
 		return HTTP1_BAD_HOST;
-	if (walk->seen & HTTP1_SEEN_HOST)
+	if ((walk->seen & HTTP1_SEEN_HOST) || http1_has_tab_around(walk, field))
 		return HTTP1_BAD_HOST;
 	walk->seen |= HTTP1_SEEN_HOST;
 	walk->host = field;
