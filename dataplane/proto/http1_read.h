@@ -18,8 +18,10 @@
 
 #define HTTP1_INLINE static inline __attribute__((always_inline))
 
-/* As http1_parse_request and http1_parse_response. */
+/* One way to scan; its functions are as http1_parse_request and http1_parse_response. */
 struct http1_reader {
+	const char *name;      /* as http1_choose has it */
+	bool (*is_here)(void); /* whether this CPU can */
 	enum http1_status (*request)(const uint8_t *bytes, size_t available,
 				     const struct http1_limits *limits, struct http1_scan *scan,
 				     struct http1_request *request_out, size_t *head_bytes_out);
@@ -28,7 +30,8 @@ struct http1_reader {
 				      struct http1_response *response_out, size_t *head_bytes_out);
 };
 
-extern const struct http1_reader http1_reader_scalar, http1_reader_sse42, http1_reader_avx2;
+extern const struct http1_reader http1_reader_scalar;
+extern const struct http1_reader http1_reader_sse42, http1_reader_avx2; /* x86-64 alone */
 
 /* Reads one field line. A line that begins with white space (obs-fold) has no name. */
 HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct http1_field *field,
