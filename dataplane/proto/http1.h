@@ -66,6 +66,7 @@ enum http1_status {
 	HTTP1_METHOD_UNKNOWN, /* 501 */
 	HTTP1_CODING_UNKNOWN, /* 501: a transfer coding other than chunked */
 	HTTP1_VERSION,	      /* 505: HTTP, but not 1.0 or 1.1 */
+	HTTP1_EXPECTATION,    /* 417: another than 100-continue, in HTTP/1.1 */
 	HTTP1_STATUS_COUNT,
 };
 

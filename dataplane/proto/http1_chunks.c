@@ -117,8 +117,9 @@ static bool take_crlf(struct http1_chunks *chunks, uint8_t c)
 	return c == '\n';
 }
 
-/* What frames or routes a message is no trailer (RFC 9110 section 6.5.1). */
-static const char *const no_trailers[] = {"content-length", "transfer-encoding", "host"};
+/* What frames or routes a message, or ends its connection, is no trailer (RFC 9110 6.5.1). */
+static const char *const no_trailers[] = {"content-length", "transfer-encoding", "host",
+					  "connection"};
 
 enum { NO_TRAILERS = sizeof(no_trailers) / sizeof(no_trailers[0]) };
 

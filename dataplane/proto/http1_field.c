@@ -104,6 +104,18 @@ static enum http1_status judge_connection(struct http1_walk *walk, struct span v
 	return HTTP1_OK;
 }
 
+/* Once: whether the client waits must not depend on which of two is read. */
+static enum http1_status judge_expectation(struct http1_walk *walk, struct span value)
+{
+	if (walk->seen & HTTP1_SEEN_EXPECT)
+		return HTTP1_BAD_FIELD;
+	walk->seen |= HTTP1_SEEN_EXPECT;
+	if (!http1_is_word(value, "100-continue"))
+		return walk->minor == 0 ? HTTP1_OK : HTTP1_EXPECTATION;
+	walk->seen |= HTTP1_SEEN_CONTINUE;
+	return HTTP1_OK;
+}
+
 /* Letters of a name in lower case; its other characters stay what they are. */
 static inline uint64_t lower_of_8(const uint8_t *text)
 {
@@ -149,9 +161,8 @@ enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_
 
 	switch (field->name.bytes) {
 	case sizeof("expect") - 1:
-		if (http1_is_word(field->name, "expect") &&
-		    http1_is_word(field->value, "100-continue"))
-			walk->seen |= HTTP1_SEEN_CONTINUE;
+		if (walk->is_request && http1_is_word(field->name, "expect"))
+			return judge_expectation(walk, field->value);
 		break;
 	case sizeof("connection") - 1:
 		if (is_connection(name))

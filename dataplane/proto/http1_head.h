@@ -19,10 +19,11 @@ enum http1_seen {
 	HTTP1_SEEN_HOST = 1 << 0,
 	HTTP1_SEEN_LENGTH = 1 << 1,
 	HTTP1_SEEN_CODING = 1 << 2,
+	HTTP1_SEEN_EXPECT = 1 << 3,
 	/* These only add to what a head says. */
-	HTTP1_SEEN_CLOSE = 1 << 3,
-	HTTP1_SEEN_KEEP_ALIVE = 1 << 4,
-	HTTP1_SEEN_CONTINUE = 1 << 5,
+	HTTP1_SEEN_CLOSE = 1 << 4,
+	HTTP1_SEEN_KEEP_ALIVE = 1 << 5,
+	HTTP1_SEEN_CONTINUE = 1 << 6,
 };
 
 struct http1_walk {
