@@ -32,14 +32,7 @@ static struct span take_member(struct span *list)
 		member.bytes = (size_t)(comma - list->base);
 	list->base += member.bytes + (comma != NULL);
 	list->bytes -= member.bytes + (comma != NULL);
-	while (member.bytes > 0 && (member.base[0] == ' ' || member.base[0] == '\t')) {
-		member.base++;
-		member.bytes--;
-	}
-	while (member.bytes > 0 &&
-	       (member.base[member.bytes - 1] == ' ' || member.base[member.bytes - 1] == '\t'))
-		member.bytes--;
-	return member;
+	return http1_trim(member);
 }
 
 /* Digits alone, and a number that any reader's 64 bits hold (RFC 9110 section 8.6). */
@@ -110,7 +103,7 @@ static enum http1_status judge_expectation(struct http1_walk *walk, struct span 
 	if (walk->seen & HTTP1_SEEN_EXPECT)
 		return HTTP1_BAD_FIELD;
 	walk->seen |= HTTP1_SEEN_EXPECT;
-	if (!http1_is_word(value, "100-continue"))
+	if (!http1_is_word(http1_trim(value), "100-continue"))
 		return walk->minor == 0 ? HTTP1_OK : HTTP1_EXPECTATION;
 	walk->seen |= HTTP1_SEEN_CONTINUE;
 	return HTTP1_OK;
@@ -145,15 +138,6 @@ static inline bool is_transfer_encoding(const uint8_t *name)
 	       lower_of_8(name + 8) == word_of_8("-encodin") && (name[16] | 0x20) == 'g';
 }
 
-/* What frames has spaces around it alone: a tab is a part of the value to some readers. */
-static enum http1_status judge_framing(struct http1_walk *walk, const struct http1_field *field,
-				       bool is_length)
-{
-	if (http1_has_tab_around(walk, field))
-		return HTTP1_BAD_FRAMING;
-	return is_length ? judge_length(walk, field->value) : judge_coding(walk, field->value);
-}
-
 /* Told apart by the length of its name first, which few other fields share. */
 enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_field *field)
 {
@@ -170,11 +154,11 @@ enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_
 		break;
 	case sizeof("content-length") - 1:
 		if (is_content_length(name))
-			return judge_framing(walk, field, true);
+			return judge_length(walk, field->value);
 		break;
 	case sizeof("transfer-encoding") - 1:
 		if (is_transfer_encoding(name))
-			return judge_framing(walk, field, false);
+			return judge_coding(walk, field->value);
 		break;
 	}
 	return HTTP1_OK;

@@ -33,7 +33,10 @@ struct http1_reader {
 extern const struct http1_reader http1_reader_scalar;
 extern const struct http1_reader http1_reader_sse42, http1_reader_avx2; /* x86-64 alone */
 
-/* Reads one field line. A line that begins with white space (obs-fold) has no name. */
+/*
+ * Reads one field line; tabs around its value are left. A line that begins with white space
+ * (obs-fold) has no name.
+ */
 HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct http1_field *field,
 						http1_run_function *run)
 {
@@ -59,7 +62,7 @@ HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct 
 	if (ended == 0)
 		return HTTP1_BAD_FIELD;
 	field->name = (struct span){walk->line, (size_t)(name_end - walk->line)};
-	field->value = http1_trim(name_end + 1, value_end);
+	field->value = http1_trim_spaces(name_end + 1, value_end);
 	http1_walk_next(walk, value_end + 2);
 	return HTTP1_OK;
 }
@@ -78,7 +81,7 @@ HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct
 	     field->value.bytes == 0) &&
 	    !http1_is_host(field->value, false))
 		return HTTP1_BAD_HOST;
-	if ((walk->seen & HTTP1_SEEN_HOST) || http1_has_tab_around(walk, field))
+	if (walk->seen & HTTP1_SEEN_HOST)
 		return HTTP1_BAD_HOST;
 	walk->seen |= HTTP1_SEEN_HOST;
 	walk->host = field;
@@ -112,6 +115,8 @@ HTTP1_INLINE enum http1_status http1_read_fields(struct http1_walk *walk, http1_
 		status = http1_judge(walk, field, run);
 		if (status != HTTP1_OK)
 			return status;
+		if (http1_has_tab_at_end(field->value))
+			field->value = http1_trim(field->value);
 	}
 	return http1_walk_out(walk, walk->line);
 }

@@ -412,7 +412,7 @@ static void takes_transfer_encoding_as_chunked_alone(void)
 		{"\tchunked", HTTP1_BAD_FRAMING},
 		{"chunked\t", HTTP1_BAD_FRAMING},
 		{"chunked \t ", HTTP1_BAD_FRAMING},
-		{"gzip\t", HTTP1_BAD_FRAMING},
+		{"gzip\t", HTTP1_CODING_UNKNOWN},
 		{"", HTTP1_BAD_FRAMING},
 		{"xchunked", HTTP1_CODING_UNKNOWN},
 		{"identity", HTTP1_CODING_UNKNOWN},
