@@ -58,6 +58,7 @@ static void echo_begin(struct handler *handler, struct exchange *exchange,
 
 const struct handler_ops echo_ops = {
 	.name = "echo",
+	.answers = HANDLER_ANSWERS_ECHO,
 	.create = echo_create,
 	.destroy = echo_destroy,
 	.begin = echo_begin,
