@@ -7,6 +7,7 @@
 #define WEIR_APPS_TLS_FLAGS_H
 
 #include "apps/common/flags.h"
+#include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/tls/tls.h"
 
@@ -59,19 +60,27 @@ struct tls_options {
 	}
 
 /* The server's own. */
-#define TLS_SERVER_FLAGS(options)                                                               \
-	{.name = "tls-cert",                                                                    \
-	 .kind = &flag_path,                                                                    \
-	 .value = &(options)->config.certificate,                                               \
-	 .about = "PEM file, its chain behind it (default: self-signed, made at start)"},       \
-		{.name = "tls-key",                                                             \
-		 .kind = &flag_path,                                                            \
-		 .value = &(options)->config.key,                                               \
-		 .about = "PEM file that nobody else may read"},                                \
-	{                                                                                       \
-		.name = "tls-handshakes-max", .kind = &flag_count,                              \
-		.value = &(options)->config.handshakes_max, .initial = "256", .min = 1,         \
-		.max = LIMIT_CONN_MAX, .about = "handshakes that one worker may have at a time" \
+#define TLS_SERVER_FLAGS(options)                                                         \
+	{.name = "tls-cert",                                                              \
+	 .kind = &flag_path,                                                              \
+	 .value = &(options)->config.certificate,                                         \
+	 .about = "PEM file, its chain behind it (default: self-signed, made at start)"}, \
+		{.name = "tls-key",                                                       \
+		 .kind = &flag_path,                                                      \
+		 .value = &(options)->config.key,                                         \
+		 .about = "PEM file that nobody else may read"},                          \
+		{.name = "tls-handshakes-max",                                            \
+		 .kind = &flag_count,                                                     \
+		 .value = &(options)->config.handshakes_max,                              \
+		 .initial = "256",                                                        \
+		 .min = 1,                                                                \
+		 .max = LIMIT_CONN_MAX,                                                   \
+		 .about = "handshakes that one worker may have at a time"},               \
+	{                                                                                 \
+		.name = "tls-handshake-timeout", .kind = &flag_duration,                  \
+		.value = &(options)->config.handshake_timeout_ns, .initial = "10s",       \
+		.min = CLOCK_MS_NS, .max = 3600 * CLOCK_SECOND_NS,                        \
+		.about = "time from the accept to the end of the handshake"               \
 	}
 
 /* The client's own. */

@@ -66,6 +66,7 @@ enum http1_status {
 	HTTP1_METHOD_UNKNOWN, /* 501 */
 	HTTP1_CODING_UNKNOWN, /* 501: a transfer coding other than chunked */
 	HTTP1_VERSION,	      /* 505: HTTP, but not 1.0 or 1.1 */
+	HTTP1_EXPECTATION,    /* 417: another than 100-continue, in HTTP/1.1 */
 	HTTP1_STATUS_COUNT,
 };
 
@@ -163,18 +164,20 @@ enum http1_chunk_state {
 
 struct http1_chunks {
 	enum http1_chunk_state state;
-	uint32_t line_bytes;	/* SIZE: digits read, then bytes of the extensions */
+	uint32_t line_bytes;	/* SIZE: digits, then bytes of extensions; TRAILER: of the name */
 	uint32_t trailer_bytes; /* of all trailers */
 	uint64_t left;		/* DATA: bytes of the chunk not yet taken */
 	uint64_t size;		/* SIZE: read so far */
 	uint8_t within;		/* SIZE, CRLF, TRAILER: the place within the line */
+	uint8_t like;		/* TRAILER: forbidden names that this one begins as */
 };
 
 /*
  * Passes over framing until data, the body's end, or the end of what is there. HTTP1_OK with state
  * DATA: the next `left` bytes are data; the caller takes some and lowers `left`. HTTP1_OK with
  * state END: the body is over. HTTP1_MORE: all that was there has been taken. Else it is malformed.
- * Extensions and trailers are checked, bounded and dropped.
+ * Extensions and trailers are checked, bounded and dropped; a trailer that would frame or route a
+ * message is malformed.
  */
 enum http1_status http1_chunks_next(struct http1_chunks *chunks, struct span_reader *reader);
 

@@ -117,17 +117,42 @@ static bool take_crlf(struct http1_chunks *chunks, uint8_t c)
 	return c == '\n';
 }
 
-static enum place take_trailer(enum place place, uint8_t c)
+/* What frames or routes a message, or ends its connection, is no trailer (RFC 9110 6.5.1). */
+static const char *const no_trailers[] = {"content-length", "transfer-encoding", "host",
+					  "connection"};
+
+enum { NO_TRAILERS = sizeof(no_trailers) / sizeof(no_trailers[0]) };
+
+/* One byte of a trailer's name; chunks->like says which of no_trailers it can still become. */
+static enum place take_trailer_name(struct http1_chunks *chunks, uint8_t c)
+{
+	bool is_end = c == ':';
+
+	for (unsigned i = 0; i < NO_TRAILERS; i++) {
+		if (!(chunks->like & 1 << i))
+			continue;
+		if (is_end && !no_trailers[i][chunks->line_bytes])
+			return WRONG;
+		if ((c | 0x20) != no_trailers[i][chunks->line_bytes])
+			chunks->like &= (uint8_t) ~(1 << i);
+	}
+	chunks->line_bytes++;
+	if (is_end)
+		return VALUE;
+	return http1_set_token.has[c] ? NAME : WRONG;
+}
+
+static enum place take_trailer(struct http1_chunks *chunks, enum place place, uint8_t c)
 {
 	switch (place) {
 	case BEGIN:
 		if (c == '\r')
 			return LAST_LF;
-		return http1_set_token.has[c] ? NAME : WRONG;
+		chunks->like = (1 << NO_TRAILERS) - 1;
+		chunks->line_bytes = 0;
+		return c == ':' ? WRONG : take_trailer_name(chunks, c);
 	case NAME:
-		if (c == ':')
-			return VALUE;
-		return http1_set_token.has[c] ? NAME : WRONG;
+		return take_trailer_name(chunks, c);
 	case VALUE:
 		if (c == '\r')
 			return LF;
@@ -144,7 +169,7 @@ static bool take_trailer_line(struct http1_chunks *chunks, uint8_t c)
 
 	if (++chunks->trailer_bytes > HTTP1_TRAILER_BYTES)
 		return false;
-	place = take_trailer(place, c);
+	place = take_trailer(chunks, place, c);
 	chunks->within = (uint8_t)place;
 	if (is_last && place != WRONG)
 		chunks->state = HTTP1_CHUNK_END;

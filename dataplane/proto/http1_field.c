@@ -32,14 +32,7 @@ static struct span take_member(struct span *list)
 		member.bytes = (size_t)(comma - list->base);
 	list->base += member.bytes + (comma != NULL);
 	list->bytes -= member.bytes + (comma != NULL);
-	while (member.bytes > 0 && (member.base[0] == ' ' || member.base[0] == '\t')) {
-		member.base++;
-		member.bytes--;
-	}
-	while (member.bytes > 0 &&
-	       (member.base[member.bytes - 1] == ' ' || member.base[member.bytes - 1] == '\t'))
-		member.bytes--;
-	return member;
+	return http1_trim(member);
 }
 
 /* Digits alone, and a number that any reader's 64 bits hold (RFC 9110 section 8.6). */
@@ -104,6 +97,18 @@ static enum http1_status judge_connection(struct http1_walk *walk, struct span v
 	return HTTP1_OK;
 }
 
+/* Once: whether the client waits must not depend on which of two is read. */
+static enum http1_status judge_expectation(struct http1_walk *walk, struct span value)
+{
+	if (walk->seen & HTTP1_SEEN_EXPECT)
+		return HTTP1_BAD_FIELD;
+	walk->seen |= HTTP1_SEEN_EXPECT;
+	if (!http1_is_word(http1_trim(value), "100-continue"))
+		return walk->minor == 0 ? HTTP1_OK : HTTP1_EXPECTATION;
+	walk->seen |= HTTP1_SEEN_CONTINUE;
+	return HTTP1_OK;
+}
+
 /* Letters of a name in lower case; its other characters stay what they are. */
 static inline uint64_t lower_of_8(const uint8_t *text)
 {
@@ -140,9 +145,8 @@ enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_
 
 	switch (field->name.bytes) {
 	case sizeof("expect") - 1:
-		if (http1_is_word(field->name, "expect") &&
-		    http1_is_word(field->value, "100-continue"))
-			walk->seen |= HTTP1_SEEN_CONTINUE;
+		if (walk->is_request && http1_is_word(field->name, "expect"))
+			return judge_expectation(walk, field->value);
 		break;
 	case sizeof("connection") - 1:
 		if (is_connection(name))

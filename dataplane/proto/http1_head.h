@@ -19,10 +19,11 @@ enum http1_seen {
 	HTTP1_SEEN_HOST = 1 << 0,
 	HTTP1_SEEN_LENGTH = 1 << 1,
 	HTTP1_SEEN_CODING = 1 << 2,
+	HTTP1_SEEN_EXPECT = 1 << 3,
 	/* These only add to what a head says. */
-	HTTP1_SEEN_CLOSE = 1 << 3,
-	HTTP1_SEEN_KEEP_ALIVE = 1 << 4,
-	HTTP1_SEEN_CONTINUE = 1 << 5,
+	HTTP1_SEEN_CLOSE = 1 << 4,
+	HTTP1_SEEN_KEEP_ALIVE = 1 << 5,
+	HTTP1_SEEN_CONTINUE = 1 << 6,
 };
 
 struct http1_walk {
@@ -122,7 +123,11 @@ static inline bool http1_is_host_name(struct span name)
 	       (bytes_get_le32(name.base) | 0x20202020) == bytes_get_le32((const uint8_t *)"host");
 }
 
-/* Judges what one field but Host, its line whole, says about framing and connection. */
+/*
+ * Judges what one field but Host says about framing and connection. Only spaces have been taken
+ * from around its value: a tab, which is a part of the value to some readers, makes what frames a
+ * message malformed.
+ */
 enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_field *field);
 
 /* Whether it is a host with or without a port, as in Host; `needs_port` as in authority-form. */
@@ -131,14 +136,33 @@ bool http1_is_host(struct span host, bool needs_port);
 /* Whether it is `word` (lower case letters, digits and '-'), in upper or lower case. */
 bool http1_is_word(struct span text, const char *word);
 
-/* Without the spaces and tabs around it. */
-static inline struct span http1_trim(const uint8_t *begin, const uint8_t *end)
+/* Without the spaces around it. */
+static inline struct span http1_trim_spaces(const uint8_t *begin, const uint8_t *end)
 {
-	while (begin < end && (*begin == ' ' || *begin == '\t'))
+	while (begin < end && *begin == ' ')
 		begin++;
-	while (end > begin && (end[-1] == ' ' || end[-1] == '\t'))
+	while (end > begin && end[-1] == ' ')
 		end--;
 	return (struct span){begin, (size_t)(end - begin)};
+}
+
+/* Whether there is a tab at either end. */
+static inline bool http1_has_tab_at_end(struct span text)
+{
+	return text.bytes > 0 && (*text.base == '\t' || text.base[text.bytes - 1] == '\t');
+}
+
+/* Without the spaces and tabs around it. */
+static inline struct span http1_trim(struct span text)
+{
+	while (text.bytes > 0 && (*text.base == ' ' || *text.base == '\t')) {
+		text.base++;
+		text.bytes--;
+	}
+	while (text.bytes > 0 &&
+	       (text.base[text.bytes - 1] == ' ' || text.base[text.bytes - 1] == '\t'))
+		text.bytes--;
+	return text;
 }
 
 #endif

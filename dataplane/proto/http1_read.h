@@ -18,8 +18,10 @@
 
 #define HTTP1_INLINE static inline __attribute__((always_inline))
 
-/* As http1_parse_request and http1_parse_response. */
+/* One way to scan; its functions are as http1_parse_request and http1_parse_response. */
 struct http1_reader {
+	const char *name;      /* as http1_choose has it */
+	bool (*is_here)(void); /* whether this CPU can */
 	enum http1_status (*request)(const uint8_t *bytes, size_t available,
 				     const struct http1_limits *limits, struct http1_scan *scan,
 				     struct http1_request *request_out, size_t *head_bytes_out);
@@ -28,9 +30,13 @@ struct http1_reader {
 				      struct http1_response *response_out, size_t *head_bytes_out);
 };
 
-extern const struct http1_reader http1_reader_scalar, http1_reader_sse42, http1_reader_avx2;
+extern const struct http1_reader http1_reader_scalar;
+extern const struct http1_reader http1_reader_sse42, http1_reader_avx2; /* x86-64 alone */
 
-/* Reads one field line. A line that begins with white space (obs-fold) has no name. */
+/*
+ * Reads one field line; tabs around its value are left. A line that begins with white space
+ * (obs-fold) has no name.
+ */
 HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct http1_field *field,
 						http1_run_function *run)
 {
@@ -56,24 +62,23 @@ HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct 
 	if (ended == 0)
 		return HTTP1_BAD_FIELD;
 	field->name = (struct span){walk->line, (size_t)(name_end - walk->line)};
-	field->value = http1_trim(name_end + 1, value_end);
+	field->value = http1_trim_spaces(name_end + 1, value_end);
 	http1_walk_next(walk, value_end + 2);
 	return HTTP1_OK;
 }
 
-/* Judges a field that may matter. The common Host is a name alone. */
+/* Judges a field that may matter. The common Host is a name, with or without a port. */
 HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct http1_field *field,
 					   http1_run_function *run)
 {
-	const uint8_t *end = field->value.base + field->value.bytes;
+	const uint8_t *end = field->value.base + field->value.bytes, *name_end;
 
 	if (!http1_may_matter(field->name.bytes))
 		return HTTP1_OK;
 	if (!walk->is_request || !http1_is_host_name(field->name))
 		return http1_judge_field(walk, field);
-	if ((run(&http1_set_host, walk->base, field->value.base, end) != end ||
-	     field->value.bytes == 0) &&
-	    !http1_is_host(field->value, false))
+	name_end = run(&http1_set_host, walk->base, field->value.base, end);
+	if (!http1_is_plain_host(field->value, name_end) && !http1_is_host(field->value, false))
 		return HTTP1_BAD_HOST;
 	if (walk->seen & HTTP1_SEEN_HOST)
 		return HTTP1_BAD_HOST;
@@ -109,6 +114,8 @@ HTTP1_INLINE enum http1_status http1_read_fields(struct http1_walk *walk, http1_
 		status = http1_judge(walk, field, run);
 		if (status != HTTP1_OK)
 			return status;
+		if (http1_has_tab_at_end(field->value))
+			field->value = http1_trim(field->value);
 	}
 	return http1_walk_out(walk, walk->line);
 }

@@ -1,4 +1,10 @@
 #include "dataplane/proto/http1_read.h"
+#include "dataplane/proto/http1_vector.h"
+
+static bool is_here(void)
+{
+	return __builtin_cpu_supports("avx2");
+}
 
 HTTP1_AVX2 static enum http1_status
 read_request(const uint8_t *bytes, size_t available, const struct http1_limits *limits,
@@ -16,4 +22,9 @@ read_response(const uint8_t *bytes, size_t available, const struct http1_limits 
 				   http1_run_avx2);
 }
 
-const struct http1_reader http1_reader_avx2 = {.request = read_request, .response = read_response};
+const struct http1_reader http1_reader_avx2 = {
+	.name = "avx2",
+	.is_here = is_here,
+	.request = read_request,
+	.response = read_response,
+};

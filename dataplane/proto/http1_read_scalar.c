@@ -1,5 +1,10 @@
 #include "dataplane/proto/http1_read.h"
 
+static bool is_here(void)
+{
+	return true;
+}
+
 static enum http1_status read_request(const uint8_t *bytes, size_t available,
 				      const struct http1_limits *limits, struct http1_scan *scan,
 				      struct http1_request *request_out, size_t *head_bytes_out)
@@ -16,5 +21,9 @@ static enum http1_status read_response(const uint8_t *bytes, size_t available,
 				   http1_run_scalar);
 }
 
-const struct http1_reader http1_reader_scalar = {.request = read_request,
-						 .response = read_response};
+const struct http1_reader http1_reader_scalar = {
+	.name = "scalar",
+	.is_here = is_here,
+	.request = read_request,
+	.response = read_response,
+};

@@ -14,4 +14,19 @@
  */
 bool http1_split_target(struct http1_request *request);
 
+/* Whether a host is a name up to `name_end`, and behind it nothing or a port. */
+static inline bool http1_is_plain_host(struct span host, const uint8_t *name_end)
+{
+	enum { PORT_BYTES_MAX = sizeof(":65535") - 1 };
+	const uint8_t *end = host.base + host.bytes, *at = name_end;
+
+	if (name_end == host.base || end - name_end > PORT_BYTES_MAX)
+		return false;
+	if (at < end && *at++ != ':')
+		return false;
+	while (at < end && *at >= '0' && *at <= '9')
+		at++;
+	return at == end;
+}
+
 #endif

@@ -13,6 +13,8 @@ unsigned http1_status_code(enum http1_status status)
 		return 501;
 	case HTTP1_VERSION:
 		return 505;
+	case HTTP1_EXPECTATION:
+		return 417;
 	default:
 		return 400;
 	}
@@ -33,6 +35,7 @@ const char *http1_status_text(enum http1_status status)
 		[HTTP1_METHOD_UNKNOWN] = "method is unknown",
 		[HTTP1_CODING_UNKNOWN] = "transfer coding is unknown",
 		[HTTP1_VERSION] = "version of HTTP is not supported",
+		[HTTP1_EXPECTATION] = "expectation is unknown",
 	};
 
 	return texts[status];

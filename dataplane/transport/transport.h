@@ -131,7 +131,7 @@ struct tp {
 	const struct tp_ops *ops;
 	bool device_gone; /* set by poll: the device was taken away, nothing can come any more */
 	const char *gone_part; /* then: what of it was removed, static, e.g. "interface" */
-	/* Why the last connection broke that did, if more is known than its reason; static or NULL. */
+	/* Why the last connection broke that did, if more is known than its reason; or NULL. */
 	const char *fault;
 };
 

@@ -1,10 +1,11 @@
-// Microbenchmarks of the codecs: heads of HTTP/1.1 beside Debian's http-parser, frames, lengths.
+// Microbenchmarks: heads of HTTP/1.1 beside Debian's http-parser, frames, lengths, routes.
 //
 // Each reports the allocations of one parse or batch, counted at malloc. Those of heads report ns, the
 // time of one parse, and times_as_fast, the ratio of http-parser's time to it: the two work in short
 // turns within the same iterations.
 
 #include "tests/bench/codecs.h"
+#include "tests/bench/routes.h"
 
 #include <benchmark/benchmark.h>
 
@@ -88,6 +89,17 @@ void Codec(benchmark::State &state, size_t (*work)())
 	state.SetBytesProcessed(static_cast<int64_t>(bytes));
 }
 
+// The lookup of one path, which has a route or not.
+void Route(benchmark::State &state, std::string path, bool found)
+{
+	bench_routes_open();
+	for (auto _ : state) {
+		benchmark::DoNotOptimize(path.data());
+		if (bench_route(path.data(), path.size()) != found)
+			state.SkipWithError("the wrong route was found");
+	}
+}
+
 void AddHeads(const char *name, const char *text, size_t bytes)
 {
 	const struct {
@@ -120,6 +132,11 @@ int main(int argc, char **argv)
 	benchmark::RegisterBenchmark("frame/decode", Codec, bench_frame_decode);
 	benchmark::RegisterBenchmark("length/encode", Codec, bench_length_encode);
 	benchmark::RegisterBenchmark("length/decode", Codec, bench_length_decode);
+	benchmark::RegisterBenchmark("route/root", Route, "/", true);
+	benchmark::RegisterBenchmark("route/exact", Route, "/api/todos", true);
+	benchmark::RegisterBenchmark("route/prefix", Route, "/api/todos/42", true);
+	benchmark::RegisterBenchmark("route/file", Route, "/static/css/site.css", true);
+	benchmark::RegisterBenchmark("route/none", Route, "/no/such/path", false);
 	benchmark::Initialize(&argc, argv);
 	if (benchmark::ReportUnrecognizedArguments(argc, argv))
 		return 4;

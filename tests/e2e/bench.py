@@ -4,6 +4,7 @@ usage of a test file: see processes.py.
 """
 
 import contextlib
+import fcntl
 import hashlib
 import json
 import os
@@ -94,13 +95,23 @@ class Bench:
         return ready_of(self.sample_file(sample_id, "server.log"))["pid"]
 
 
-def case(name, kind=Bench):
-    """Registers a test that gets a bench of its own; its name is a sentence."""
+@contextlib.contextmanager
+def beside_others(alone):
+    """Holds a lock that all cases of this user share, or that one has alone."""
+    with open(os.path.join(tempfile.gettempdir(), f"weir-test-{os.getuid()}.lock"), "w", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+        yield
+
+
+def case(name, kind=Bench, alone=False):
+    """Registers a test that gets a bench of its own; its name is a sentence. One that looks for what killed runners left
+    runs `alone`, for any run removes it."""
     def register(function):
         def run():
             folder = tempfile.mkdtemp(prefix="weir-test-")
             try:
-                function(kind(folder))
+                with beside_others(alone):
+                    function(kind(folder))
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
         test(name)(run)

@@ -137,7 +137,8 @@ def kill_runner(bench, folder):
     return ground.removeprefix("/tmp/weir-run-")
 
 
-@case("a runner killed with -9 takes its children along, doctor names what is left, and the next run removes it")
+@case("a runner killed with -9 takes its children along, doctor names what is left, and the next run removes it",
+      alone=True)
 def killed_runner(bench):
     folder = bench.experiment(fixed={"stack": "epoll@unix", "connections": 2}, duration="20s")
     run_id = kill_runner(bench, folder)
@@ -159,7 +160,8 @@ def autogroup_of(pid):
     return None
 
 
-@case("a runner killed with -9 leaves its session's weight raised, and the next run puts it back, from another session")
+@case("a runner killed with -9 leaves its session's weight raised, and the next run puts it back, from another session",
+      alone=True)
 def killed_runner_of_session(bench):
     if autogroup_of(os.getpid()) is None or os.geteuid() != 0:
         raise Skip("needs root and a kernel with autogroups")
@@ -183,7 +185,8 @@ def namespaces():
     return os.listdir("/run/netns") if os.path.isdir("/run/netns") else []
 
 
-@case("a runner killed with -9 leaves no namespace that the next run does not remove by its run id")
+@case("a runner killed with -9 leaves no namespace that the next run does not remove by its run id",
+      alone=True)
 def killed_runner_of_veth(bench):
     need_root("make network namespaces")
     folder = bench.experiment(fixed={"stack": "epoll@veth", "connections": 2}, factors=ONE_CELL, duration="20s")
@@ -204,7 +207,7 @@ def dpdk_files():
     return [os.path.join(folder, name) for folder in folders for name in files_below(folder)]
 
 
-@case("a dpdk server and client killed with -9 leave no file of DPDK's behind")
+@case("a dpdk server and client killed with -9 leave no file of DPDK's behind", alone=True)
 def killed_dpdk(bench):
     need_stack("dpdk")
     before = dpdk_files()

@@ -69,7 +69,7 @@ def resume_interrupted(bench):
     assert bench.weir("verify", path).returncode == 0
 
 
-@case("a run whose runner was killed with -9 is gone on with by the name of its directory")
+@case("a run whose runner was killed with -9 is gone on with by the name of its directory", alone=True)
 def resume_killed(bench):
     folder = bench.experiment(**RUNS)
     with bench.start(folder) as runner:

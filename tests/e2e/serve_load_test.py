@@ -48,7 +48,7 @@ def policy_test(delivery, handler):
             for depth in depths:
                 for refill in ("each", "window"):
                     args = ("--handler", handler, "--response-bytes", 48, "--request-bytes", 100,
-                            "--depth", depth, "--refill", refill)
+                            "--depth", depth, "--refill", refill, "--duration", "50ms")
                     result, _ = load(server, *args)
                     judge_result(result, args)
                     assert result["config"]["depth"] == depth
@@ -234,7 +234,7 @@ def wrong_answers():
     with Server("--response-bytes", 64) as server:
         result, error = load(server, "--response-bytes", 65, expect=3)
         assert "wrong_length" in error and result["failures"][0]["kind"] == "wrong_length"
-        assert "the same --request-bytes, --response-bytes and --handler?" in error, error
+        assert "the same --protocol, --request-bytes, --response-bytes and --handler?" in error, error
         result, error = load(server, "--handler", "echo", "--request-bytes", 64, expect=3)
         assert "wrong_bytes" in error and result["failures"][0]["kind"] == "wrong_bytes"
         final = server.end()

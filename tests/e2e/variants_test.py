@@ -33,7 +33,7 @@ EXPERIMENT = {
     "variants": {
         "base": {"commit": "HEAD~1"},
         "new": {},
-        "noring": {"options": "-During=disabled"},
+        "noring": {"options": "-During=disabled -Ddpdk=disabled", "c_args": "-g0"},
         "spin": {"set": {"wait": "spin"}},
     },
     "runs": 1,

@@ -1,17 +1,18 @@
 """tap: unittest tests that speak TAP, as tests/support/suite.h does for C.
 
-    /usr/bin/python3 tests/support/tap.py FILE [SUBSTRING ...]
+    /usr/bin/python3 tests/support/tap.py FILE.py ... [SUBSTRING ...]
 
-Runs the unittest cases of FILE; with substrings only those whose sentences contain one of them.
-A test's sentence is the first line of its docstring. Inside FILE the project's root and
-tests/support are importable. A package of OPTIONAL that is not installed skips the whole file with
-that reason; any other import error fails it. Exit: 0 if none failed, else 1; a FILE without tests
+Runs the unittest cases of the files; with substrings those whose sentences contain one of them.
+A test's sentence is the first line of its docstring. Inside the files the project's root and
+tests/support are importable. A package of OPTIONAL that is not installed skips all of them with
+that reason; any other import error fails them. Exit: 0 if none failed, else 1; a file without tests
 fails, one in which no sentence was chosen does not.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import sys
 import traceback
 import unittest
@@ -24,29 +25,31 @@ OPTIONAL = ("numpy", "scipy", "pandas", "matplotlib", "jinja2")
 
 
 def main(argv: list[str]) -> int:
-    """Runs one file of tests; the exit status."""
-    if not argv:
+    """Runs the tests of the files; the exit status."""
+    files = list(itertools.takewhile(lambda word: word.endswith(".py"), argv))
+    words = argv[len(files) :]
+    if not files:
         print(__doc__, file=sys.stderr)
         return 4
     sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "support")]
     sys.dont_write_bytecode = True
     try:
-        module = _import(Path(argv[0]).resolve())
+        modules = [_import(Path(file).resolve()) for file in files]
     except ModuleNotFoundError as error:
         if error.name not in OPTIONAL:
             raise
         print(f"1..0 # SKIP {error.name} is not installed for {sys.executable}")
         return 0
-    tests = _flat(unittest.defaultTestLoader.loadTestsFromModule(module))
+    tests = [_flat(unittest.defaultTestLoader.loadTestsFromModule(module)) for module in modules]
     chosen = [
         test
-        for test in tests
-        if len(argv) < 2 or any(wanted in sentence_of(test) for wanted in argv[1:])
+        for test in itertools.chain.from_iterable(tests)
+        if not words or any(word in sentence_of(test) for word in words)
     ]
     result = TapResult()
     unittest.TestSuite(chosen).run(result)
     print(f"1..{result.number}", flush=True)
-    return 0 if tests and not result.failed else 1
+    return 0 if all(tests) and not result.failed else 1
 
 
 def sentence_of(test: unittest.TestCase) -> str:

@@ -9,15 +9,21 @@ from pathlib import Path
 TAP = Path(__file__).resolve().parents[2] / "support" / "tap.py"
 
 
-def run(source, *wanted):
-    """(exit status, lines) of a file of tests."""
+def run_files(sources, *wanted):
+    """(exit status, lines) of files of tests."""
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "test_it.py"
-        file.write_text("import unittest\n" + source)
+        files = [Path(folder) / f"test_{i}.py" for i in range(len(sources))]
+        for file, source in zip(files, sources):
+            file.write_text("import unittest\n" + source)
         done = subprocess.run(
-            [sys.executable, str(TAP), str(file), *wanted], capture_output=True, text=True
+            [sys.executable, str(TAP), *map(str, files), *wanted], capture_output=True, text=True
         )
     return done.returncode, done.stdout.splitlines()
+
+
+def run(source, *wanted):
+    """The same of one file."""
+    return run_files([source], *wanted)
 
 
 CASES = '''
@@ -67,6 +73,14 @@ class Tap(unittest.TestCase):
         """substrings that no sentence has run nothing, and that is no failure"""
         self.assertEqual(run(CASES, "no such test"), (0, ["1..0"]))
         self.assertEqual(run("", "no such test")[0], 1)
+
+    def test_files(self):
+        """several files are one program, which fails if one of them has no tests or is broken"""
+        other = "class U(unittest.TestCase):\n    def test_a(self):\n        'it holds, too'\n"
+        lines = ["ok 1 - it holds", "ok 2 - it holds, too", "1..2"]
+        self.assertEqual(run_files([CASES, other], "holds"), (0, lines))
+        for last in ("", "import no_such_module_of_ours"):
+            self.assertEqual(run_files([other, last])[0], 1)
 
     def test_nothing(self):
         """a file without tests, or one that cannot be imported, fails"""

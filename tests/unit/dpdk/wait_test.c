@@ -1,14 +1,16 @@
 /*
  * How a dpdk instance waits: in naps of a bounded length, past no timer, for another process.
  *
- * Called as `wait_test --peer DEVICE` it is that process: a server that echoes and sleeps between,
- * until it is killed or its parent has ended.
+ * Called as `wait_test --peer DEVICE` it is that process: a server that says on its standard input,
+ * a pipe's writing end, that it is there, and then echoes and sleeps between, until it is killed or
+ * its parent has ended.
  */
 #include "dataplane/core/clock.h"
 #include "stacks/dpdk/dpdk.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -164,25 +166,33 @@ static int be_peer(const char *device)
 	struct tp_event event;
 	struct tp_turn turn;
 
-	if (!tp)
+	if (!tp || write(STDIN_FILENO, "r", 1) != 1)
 		return 1;
 	for (;;)
 		if (tp_poll(tp, &event, 1, BOUND_NS, &turn) && event.bits & TP_READABLE)
 			echo(tp, event.conn);
 }
 
-/* The peer ends with this process, however that ends. */
+/* The peer once it is there. It ends with this process, however that ends. */
 static pid_t start_peer(void)
 {
 	pid_t parent = getpid();
-	pid_t pid = fork();
+	int ready[2];
+	char byte;
+	pid_t pid;
 
+	CU_ASSERT_EQUAL_FATAL(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
 	if (pid == 0) {
-		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent ||
+		    dup2(ready[1], STDIN_FILENO) < 0)
 			_exit(127);
 		execl("/proc/self/exe", "wait_test", "--peer", memif, (char *)NULL);
 		_exit(127);
 	}
+	close(ready[1]);
+	CU_ASSERT_EQUAL(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
 	return pid;
 }
 

@@ -170,6 +170,13 @@ static const struct {
 	{"0\r\nA: b\n", HTTP1_BAD_CHUNK},
 	{"0\r\nA: \x01", HTTP1_BAD_CHUNK},
 	{"0\r\nA\r\n", HTTP1_BAD_CHUNK},
+	{"0\r\nContent-Length:", HTTP1_BAD_CHUNK},
+	{"0\r\nA: b\r\ntransfer-ENCODING:", HTTP1_BAD_CHUNK},
+	{"0\r\nHOsT:", HTTP1_BAD_CHUNK},
+	{"0\r\nConnection:", HTTP1_BAD_CHUNK},
+	{"0\r\nContent-Length", HTTP1_MORE},
+	{"0\r\nHos: a\r\nHosts: a\r\nXHost: a\r\nContent-Lengt: 5\r\n\r\n", HTTP1_OK},
+	{"0\r\nContent_Length: 5\r\nTransfer-Encodings: chunked\r\n\r\n", HTTP1_OK},
 };
 
 static void judges_framing(void)

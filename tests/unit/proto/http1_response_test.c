@@ -132,6 +132,7 @@ static void says_codes_in_words(void)
 	CU_ASSERT_EQUAL(http1_status_code(HTTP1_METHOD_UNKNOWN), 501);
 	CU_ASSERT_EQUAL(http1_status_code(HTTP1_CODING_UNKNOWN), 501);
 	CU_ASSERT_EQUAL(http1_status_code(HTTP1_VERSION), 505);
+	CU_ASSERT_EQUAL(http1_status_code(HTTP1_EXPECTATION), 417);
 	CU_ASSERT_STRING_EQUAL(http1_reason(404), "Not Found");
 	CU_ASSERT_STRING_EQUAL(http1_reason(299), "");
 }

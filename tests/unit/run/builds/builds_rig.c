@@ -88,7 +88,7 @@ bool rig_set_up(struct rig *rig)
 	strcpy(rig->folder, "/tmp/weir-builds-XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(rig->folder));
 	snprintf(rig->root, sizeof(rig->root), "%s/root", rig->folder);
-	snprintf(rig->cache, sizeof(rig->cache), "%s/root/results/.builds", rig->folder);
+	snprintf(rig->cache, sizeof(rig->cache), "%s/results/.builds", rig->root);
 	CU_ASSERT_FATAL(rig_shell(make_repository, rig->folder));
 	setenv("WEIR_ROOT", rig->root, 1);
 	/* these would lead to another repository */

@@ -14,7 +14,7 @@
 struct rig {
 	char folder[64]; /* of all */
 	char root[80];	 /* the repository */
-	char cache[80];
+	char cache[128];
 	struct experiment experiment;
 	const json_t *commits; /* of an earlier run; lent, or NULL */
 	struct program programs[EXPERIMENT_BUILDS_MAX];
