@@ -82,6 +82,7 @@ def between(a: Result, b: Result) -> list[Refused]:
         *_schemas(a, b),
         *_client(a, b),
         *_hosts(a, b),
+        *_providers(a, b),
         *_builds(a, b),
         *_degraded(a, b),
     ]
@@ -213,6 +214,22 @@ def _hosts(a: Result, b: Result) -> Iterator[Refused]:
     for whose, one, other in hosts:
         for name, what, instead in HOST:
             yield from _unlike(f"{whose}{what}", one.get(name), other.get(name), instead)
+
+
+def _providers(a: Result, b: Result) -> Iterator[Refused]:
+    """What did TLS on each side, with its version, where both results have samples under TLS."""
+    for side in ("server", "client"):
+        sides = [_provider(result, side) for result in (a, b)]
+        if all(sides):
+            instead = "measure both with one TLS library"
+            yield from _unlike(f"{side}'s TLS provider", *sides, instead)
+
+
+def _provider(result: Result, side: str) -> str:
+    both = [sample.raw.get("tls") for sample in result.samples]
+    said = [tls.get(side) for tls in both if isinstance(tls, dict)]
+    named = {str(one["provider"]) for one in said if isinstance(one, dict) and one.get("provider")}
+    return ", ".join(sorted(named))
 
 
 def _names(names: Iterable[str]) -> str:

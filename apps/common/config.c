@@ -2,7 +2,9 @@
 
 #include "apps/common/document.h"
 #include "apps/common/exit.h"
+#include "apps/common/json.h"
 #include "apps/common/root.h"
+#include "dataplane/core/check.h"
 #include "dataplane/core/nearest.h"
 
 #include <dirent.h>
@@ -46,9 +48,10 @@ const struct flag_kind flag_config = {
 	.parse = parse_config,
 };
 
-/* A text that lives as long as the configuration. Takes the value over. */
+/* A text that lives as long as the configuration. Takes the value over, which is no NULL. */
 static const char *keep(struct config *config, json_t *value)
 {
+	CHECK(value);
 	json_array_append_new(config->kept, value);
 	return json_string_value(value);
 }
@@ -104,21 +107,25 @@ static void complain_value(const struct document *document, const char *key,
 	free(given);
 }
 
-/* What is wrong within the value of a key; false if the flag's kind has no words for it. */
+/* All that is wrong within the value of a key; false if the flag's kind has no words for it. */
 static bool explain(const struct document *document, const char *key, const struct flag *flag,
 		    const char *text, struct problems *problems)
 {
 	struct place_step steps[1 + sizeof(((struct flag_fault *)0)->steps) /
 					    sizeof(((struct flag_fault *)0)->steps[0])];
-	struct flag_fault fault = {.step_count = 0};
+	unsigned count = 0;
 
 	if (!flag->kind->explain || !text)
 		return false;
-	flag->kind->explain(text, &fault);
 	steps[0] = (struct place_step){.key = key};
-	memcpy(&steps[1], fault.steps, fault.step_count * sizeof(fault.steps[0]));
-	complain(document, steps, 1 + fault.step_count, fault.at_key, problems, fault.text);
-	return true;
+	for (;; count++) {
+		struct flag_fault fault = {.skip = count};
+
+		if (!flag->kind->explain(text, &fault))
+			return count > 0;
+		memcpy(&steps[1], fault.steps, fault.step_count * sizeof(fault.steps[0]));
+		complain(document, steps, 1 + fault.step_count, fault.at_key, problems, fault.text);
+	}
 }
 
 /* The value as the flag's text, kept; NULL if it is of another type. */
@@ -199,8 +206,11 @@ static void judge(const struct document *document, struct problems *problems)
 
 	if (!judge_schema(document, problems))
 		return;
-	json_object_foreach(document->json, key, value) if (strcmp(key, "schema") != 0)
-		take(document, key, value, problems);
+	json_object_foreach(document->json, key, value)
+	{
+		if (strcmp(key, "schema") != 0)
+			take(document, key, value, problems);
+	}
 }
 
 /* --- where a file is -------------------------------------------------------------------------- */
@@ -260,12 +270,12 @@ static bool find_shipped(struct layer *layer, const char *name, struct problems 
 	return false;
 }
 
-/* A file that is there goes before a shipped one of its name. */
+/* A file that is there goes before a shipped one of its name; a folder can not be meant. */
 static bool find(struct layer *layer, const char *name, struct problems *problems)
 {
 	struct stat about;
 
-	if (stat(name, &about) < 0 && is_plain(name)) {
+	if ((stat(name, &about) < 0 || S_ISDIR(about.st_mode)) && is_plain(name)) {
 		layer->source =
 			keep(layer->config, json_sprintf("%s/%s.json", shipped_folder, name));
 		return find_shipped(layer, name, problems);
@@ -297,12 +307,28 @@ static void note_file(struct layer *layer)
 				: layer->source;
 }
 
+/* Whether a name can be told to others; a problem if not. */
+static bool is_text(const char *name, struct problems *problems)
+{
+	json_t *text = json_string(name), *told;
+	bool is = text != NULL;
+
+	if (!is) {
+		told = json_text(name);
+		problems_add(problems, "%s: the name is not UTF-8, and could not be recorded",
+			     json_string_value(told));
+		json_decref(told);
+	}
+	json_decref(text);
+	return is;
+}
+
 static void read_file(struct layer *layer, const char *name, struct problems *problems)
 {
 	struct document document = {.path = layer->path, .judge = judge, .context = layer};
 
 	layer->number++;
-	if (!find(layer, name, problems))
+	if (!is_text(name, problems) || !find(layer, name, problems))
 		return;
 	note_file(layer);
 	set_folder(layer);

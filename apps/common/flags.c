@@ -135,7 +135,7 @@ const struct flag_kind flag_cpus = {
 const struct flag_kind flag_endpoint = {
 	.metavar = "IP:PORT|unix:/PATH",
 	.accepts = "an endpoint: 127.0.0.1:7878, [::1]:7878, [fe80::1%eth0]:7878 or unix:/PATH (no "
-		   "multicast, no broadcast)",
+		   "multicast, no broadcast; names are not looked up)",
 	.parse = parse_endpoint};
 const struct flag_kind flag_subnet = {
 	.metavar = "IP/LEN",
@@ -213,17 +213,14 @@ static int set(const struct flags *flags, struct flag *flag, const char *text,
 	       struct tp_error *error)
 {
 	char accepts[FLAGS_ACCEPTS_BYTES];
-
-	struct flag_fault fault;
+	struct flag_fault fault = {.skip = 0};
 
 	if (flag->kind->parse(flag, text) == 0) {
 		flag->text = text;
 		return 0;
 	}
-	if (flag->kind->explain) {
-		flag->kind->explain(text, &fault);
+	if (flag->kind->explain && flag->kind->explain(text, &fault))
 		return tp_fail(error, -EINVAL, "--%s: %s", flag->name, fault.text);
-	}
 	return tp_fail(error, -EINVAL, "--%s: '%.100s' is not accepted; wanted: %s", flag->name,
 		       text, flags_accepts(flag, accepts));
 }
@@ -277,6 +274,8 @@ static int read_flag(const struct flags *flags, int argc, char **argv, int *at,
 	}
 	if (!flag)
 		return fail_unknown(flags, argument, name_bytes - 2, error);
+	if (flag->given && flag->kind == &flag_switch)
+		return tp_fail(error, -EINVAL, "--%s is given twice", flag->name);
 	if (flag->given && !flag->kind->repeats)
 		return tp_fail(error, -EINVAL, "--%s is given twice: '%s' and later", flag->name,
 			       flag->text);
@@ -373,16 +372,29 @@ void flags_resolve(const struct flags *flags, const char *name, const char *text
 	flags_find(flags, name)->text = text;
 }
 
+/* What a flag without effect is told. */
+static int fail_needed(const struct flag *flag, const char *needed, struct tp_error *error)
+{
+	char key[FLAGS_KEY_BYTES];
+
+	if (flag->layer == FLAGS_COMMAND_LINE)
+		return tp_fail(error, -EINVAL, "--%s has no effect without %s", flag->name, needed);
+	return tp_fail(error, -EINVAL, "%s: '%s' has no effect without %s, which nothing says",
+		       flag->source, flags_key(flag, key), needed);
+}
+
 int flags_drop(struct flags *flags, const char *prefix, const char *needed, struct tp_error *error)
 {
+	const struct flag *decides = find(flags, needed + 2, strcspn(needed + 2, " "));
+
+	CHECK(decides);
 	for (unsigned i = 0; i < flags->count; i++) {
 		struct flag *flag = &flags->table[i];
 
 		if (strncmp(flag->name, prefix, strlen(prefix)) != 0)
 			continue;
-		if (flag->layer == FLAGS_COMMAND_LINE)
-			return tp_fail(error, -EINVAL, "--%s has no effect without %s", flag->name,
-				       needed);
+		if (flag->layer == FLAGS_COMMAND_LINE || flag->layer > decides->layer)
+			return fail_needed(flag, needed, error);
 		flag->text = NULL;
 	}
 	return 0;

@@ -31,6 +31,7 @@ struct flag;
 
 /* What is wrong within a value that has parts, and where. */
 struct flag_fault {
+	unsigned skip; /* faults to be passed over first; what is left of it when there is none */
 	struct place_step steps[3];
 	unsigned step_count;
 	bool at_key;		   /* the last step's key, not what it leads to */
@@ -49,8 +50,12 @@ struct flag_kind {
 	bool repeats; /* may be given more than once: parse is called for each */
 	/* Reads `text` into flag->value. 0, or -EINVAL with the value untouched. */
 	int (*parse)(const struct flag *flag, const char *text);
-	/* Says more of a text that parse refuses than what is accepted; or NULL. */
-	void (*explain)(const char *text, struct flag_fault *fault_out);
+	/*
+	 * Says more of a text that parse refuses than what is accepted; or NULL. Fills the fault
+	 * behind the first `skip`, which the caller sets and all else of it is zero; false if there
+	 * are no more.
+	 */
+	bool (*explain)(const char *text, struct flag_fault *fault);
 	/*
 	 * A file's value with each relative path in it led on from that file's folder; owned by the
 	 * caller. NULL: there are no paths in it.
@@ -150,7 +155,8 @@ void flags_resolve(const struct flags *flags, const char *name, const char *text
 
 /*
  * Drops the values of all flags whose names begin with `prefix`, which mean nothing without
- * `needed`. One of them on the command line is a mistake: -EINVAL with `error` filled.
+ * `needed`, a flag with its dashes. One of them on the command line, or said by a file that goes
+ * before all who say that flag, is a mistake: -EINVAL with `error` filled.
  */
 int flags_drop(struct flags *flags, const char *prefix, const char *needed, struct tp_error *error);
 

@@ -14,7 +14,7 @@ static int parse_delivery(const struct flag *flag, const char *text)
 static int parse_handler(const struct flag *flag, const char *text)
 {
 	struct tp_error ignored;
-	int rc = handler_check(text, &ignored);
+	int rc = handler_check_text(text, &ignored);
 
 	if (rc == 0)
 		*(const char **)flag->value = text;
@@ -41,22 +41,27 @@ static int parse_upstream(const struct flag *flag, const char *text)
 	return rc;
 }
 
-static void explain_upstream(const char *text, struct flag_fault *fault_out)
+/* Tells the one fault that a text has. */
+static bool tell(int code, const struct tp_error *error, struct flag_fault *fault)
 {
-	struct tp_error error = {""};
-
-	check_upstream(text, &error);
-	*fault_out = (struct flag_fault){.step_count = 0};
-	snprintf(fault_out->text, sizeof(fault_out->text), "%s", error.text);
+	if (code == 0 || fault->skip > 0)
+		return false;
+	snprintf(fault->text, sizeof(fault->text), "%s", error->text);
+	return true;
 }
 
-static void explain_handler(const char *text, struct flag_fault *fault_out)
+static bool explain_upstream(const char *text, struct flag_fault *fault)
 {
-	struct tp_error error = {""};
+	struct tp_error error;
 
-	handler_check(text, &error);
-	*fault_out = (struct flag_fault){.step_count = 0};
-	snprintf(fault_out->text, sizeof(fault_out->text), "%s", error.text);
+	return tell(check_upstream(text, &error), &error, fault);
+}
+
+static bool explain_handler(const char *text, struct flag_fault *fault)
+{
+	struct tp_error error;
+
+	return tell(handler_check_text(text, &error), &error, fault);
 }
 
 static json_t *locate_handler(const json_t *value, const char *folder)

@@ -15,9 +15,13 @@ static const char path_usage[] = "a path that begins with '/' and has no blank, 
 
 _Static_assert(ROUTE_PATH_BYTES == 256, "path_usage tells the bound");
 
-/* Says that the value at the steps is wrong; false. */
+/* Says that the value at the steps is wrong: false, or true if this fault is passed over. */
 static bool fail(struct flag_fault *fault, unsigned step_count, const char *text)
 {
+	if (fault->skip > 0) {
+		fault->skip--;
+		return true;
+	}
 	fault->step_count = step_count;
 	snprintf(fault->text, sizeof(fault->text), "%s", text);
 	return false;
@@ -51,11 +55,13 @@ static bool read_keys(const json_t *object, struct flag_fault *fault)
 			continue;
 		snprintf(fault->key, sizeof(fault->key), "%s", key);
 		fault->steps[1] = (struct place_step){.key = fault->key};
-		fault->at_key = true;
 		snprintf(text, sizeof(text),
 			 "unknown key '%.60s'; %sa route has path, match, method and handler", key,
 			 nearest_ask(key, keys, KEYS, "", ask));
-		return fail(fault, 2, text);
+		if (fail(fault, 2, text))
+			continue;
+		fault->at_key = true;
+		return false;
 	}
 	return true;
 }
@@ -118,7 +124,7 @@ static bool read_handler(const json_t *value, struct route *route, struct flag_f
 
 	if (!json_is_string(value))
 		return fail_value(fault, 2, "handler", handler_usage);
-	if (handler_check(json_string_value(value), &error) < 0)
+	if (handler_check_text(json_string_value(value), &error) < 0)
 		return fail(fault, 2, error.text);
 	route->handler = json_string_value(value);
 	return true;
@@ -143,24 +149,56 @@ static bool read_route(const json_t *object, struct route *route, struct flag_fa
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
+/* The table, with stand-ins for the handlers. 0, or negative errno with `error` filled. */
+static int make_table(const struct routes *routes, struct handler stand_ins[ROUTES_MAX],
+		      struct route_table **table_out, struct tp_error *error)
+{
+	struct handler *handlers[ROUTES_MAX];
+
+	for (unsigned i = 0; i < routes->count; i++)
+		handlers[i] = &stand_ins[i];
+	return route_table_create(routes->table, handlers, routes->count, table_out, error);
+}
+
+/* Adds a route to those before it, if it goes together with them. */
+static bool add_route(struct routes *routes, const struct route *route, struct flag_fault *fault)
+{
+	struct handler stand_ins[ROUTES_MAX] = {{0}};
+	struct route_table *table;
+	struct tp_error error;
+
+	routes->table[routes->count++] = *route;
+	if (make_table(routes, stand_ins, &table, &error) == 0) {
+		route_table_destroy(table);
+		return true;
+	}
+	routes->count--;
+	return fail(fault, 1, error.text);
+}
+
 static bool read_routes(const json_t *array, struct routes *routes, struct flag_fault *fault)
 {
-	static const char accepted[] = "a list of 1 to 64 routes, like [{\"path\": \"/\", "
-				       "\"handler\": \"respond\"}]";
+	static const char accepted[] =
+		"accepted: a list of 1 to 64 routes, like [{\"path\": \"/\", "
+		"\"handler\": \"respond\"}]";
 	const json_t *object;
 	size_t i;
 
 	_Static_assert(ROUTES_MAX == 64, "the message tells the bound");
 	if (!json_is_array(array) || json_array_size(array) == 0 ||
 	    json_array_size(array) > ROUTES_MAX)
-		return fail_value(fault, 0, "routes", accepted);
+		return fail(fault, 0, accepted);
 	json_array_foreach(array, i, object)
 	{
+		unsigned skip = fault->skip;
+		struct route route = {0};
+
 		fault->steps[0] = (struct place_step){.index = i};
-		if (!read_route(object, &routes->table[i], fault))
+		if (!read_route(object, &route, fault))
+			return false;
+		if (fault->skip == skip && !add_route(routes, &route, fault))
 			return false;
 	}
-	routes->count = (unsigned)json_array_size(array);
 	return true;
 }
 
@@ -179,21 +217,23 @@ static int parse_routes(const struct flag *flag, const char *text)
 	return 0;
 }
 
-static void explain_routes(const char *text, struct flag_fault *fault_out)
+static bool explain_routes(const char *text, struct flag_fault *fault)
 {
 	struct routes made = {.json = json_loads(text, JSON_REJECT_DUPLICATES, NULL)};
+	bool is_wrong = !read_routes(made.json, &made, fault);
 
-	*fault_out = (struct flag_fault){.step_count = 0};
-	read_routes(made.json, &made, fault_out);
 	json_decref(made.json);
+	return is_wrong;
 }
 
 size_t routes_handler_path(const char *handler)
 {
-	static const char with_path[] = "static:";
-	size_t bytes = sizeof(with_path) - 1;
+	const char *argument;
+	const struct handler_ops *ops = handler_find(handler, &argument);
 
-	return strncmp(handler, with_path, bytes) == 0 ? bytes : strlen(handler);
+	if (!ops || !argument || ops->argument_is != HANDLER_PATH)
+		return strlen(handler);
+	return (size_t)(argument - handler);
 }
 
 static json_t *locate_routes(const json_t *array, const char *folder)
@@ -219,28 +259,6 @@ const struct flag_kind flag_routes = {.metavar = "JSON",
 				      .parse = parse_routes,
 				      .explain = explain_routes,
 				      .locate = locate_routes};
-
-/* The table, with stand-ins for the handlers. 0, or negative errno with `error` filled. */
-static int make_table(const struct routes *routes, struct handler stand_ins[ROUTES_MAX],
-		      struct route_table **table_out, struct tp_error *error)
-{
-	struct handler *handlers[ROUTES_MAX];
-
-	for (unsigned i = 0; i < routes->count; i++)
-		handlers[i] = &stand_ins[i];
-	return route_table_create(routes->table, handlers, routes->count, table_out, error);
-}
-
-int routes_judge(const struct routes *routes, struct tp_error *error)
-{
-	struct handler stand_ins[ROUTES_MAX] = {{0}};
-	struct route_table *table;
-	int rc = make_table(routes, stand_ins, &table, error);
-
-	if (rc == 0)
-		route_table_destroy(table);
-	return rc;
-}
 
 const char *routes_find(const struct routes *routes, const char *path, enum http1_method method)
 {

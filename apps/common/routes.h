@@ -4,8 +4,8 @@
  *	[{"path": "/", "handler": "respond"},
  *	 {"path": "/files", "match": "prefix", "method": ["GET"], "handler": "static:www"}]
  *
- * "match" is "exact" unless it is said, and without "method" a route takes all. What of several
- * routes a request gets is route.h's.
+ * A prefix stays in the path: /files/a is www/files/a there. "match" is "exact" unless it is said,
+ * and without "method" a route takes all. What of several routes a request gets is route.h's.
  *
  * Plane: setup.
  */
@@ -29,13 +29,7 @@ extern const struct flag_kind flag_routes; /* struct routes; its text is the arr
 /* What of a handler's text is a path: its offset, or the text's length if nothing is. */
 size_t routes_handler_path(const char *handler);
 
-/* Whether the routes go together. 0, or -EINVAL with `error` filled. */
-int routes_judge(const struct routes *routes, struct tp_error *error);
-
-/*
- * The handler that answers a method at a path, as written; NULL if none does. The routes are those
- * that routes_judge took.
- */
+/* The handler that answers a method at a path, as written; NULL if none does. */
 const char *routes_find(const struct routes *routes, const char *path, enum http1_method method);
 
 void routes_fini(struct routes *routes);

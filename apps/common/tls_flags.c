@@ -3,6 +3,7 @@
 #include "apps/common/json.h"
 
 #include <errno.h>
+#include <string.h>
 
 static int judge_together(const struct tls_options *options, bool server, struct tp_error *error)
 {
@@ -35,6 +36,11 @@ int tls_resolve(struct tls_options *options, struct flags *flags, bool server, c
 	rc = judge_together(options, server, error);
 	if (rc < 0)
 		return rc;
+	if (server && config->alpn && alpn && strcmp(config->alpn, alpn) != 0)
+		return tp_fail(error, -EINVAL,
+			       "--tls-alpn %.64s promises what this server does not speak; leave "
+			       "it out: %s is the default here",
+			       config->alpn, alpn);
 	if (!config->alpn && alpn) {
 		config->alpn = alpn;
 		flags_resolve(flags, "tls-alpn", alpn);

@@ -149,8 +149,12 @@ static const char *name_keys(const json_t *object, char *text, size_t text_bytes
 	size_t bytes = 0;
 
 	text[0] = '\0';
-	json_object_foreach((json_t *)object, key, value) if (bytes < text_bytes) bytes +=
-		(size_t)snprintf(text + bytes, text_bytes - bytes, "%s%s", bytes ? ", " : "", key);
+	json_object_foreach((json_t *)object, key, value)
+	{
+		if (bytes < text_bytes)
+			bytes += (size_t)snprintf(text + bytes, text_bytes - bytes, "%s%s",
+						  bytes ? ", " : "", key);
+	}
 	return text;
 }
 

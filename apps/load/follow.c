@@ -3,7 +3,6 @@
 #include "apps/common/exit.h"
 #include "apps/common/pipeline_flags.h"
 #include "apps/serve/serve.h"
-#include "dataplane/core/units.h"
 
 #include <errno.h>
 #include <string.h>
@@ -27,19 +26,31 @@ static const struct pair {
 	{"tls-no-tickets", "tls-no-tickets"},
 };
 
-static int take(struct flags *flags, const char *name, const char *text, const struct flag *from)
+static int take(struct flags *flags, const char *name, const char *text, const struct flag *from,
+		struct tp_error *error)
 {
-	return flags_take(flags_find(flags, name), text, from->source, from->layer);
+	struct flag *to = flags_find(flags, name);
+	char accepts[FLAGS_ACCEPTS_BYTES];
+
+	if (flags_take(to, text, from->source, from->layer) == 0)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "%s: the server's '%s' is %.100s, which a client's --%s cannot be; "
+		       "accepted there: %s",
+		       from->source, from->name, text, name, flags_accepts(to, accepts));
 }
 
-static void take_pairs(struct flags *flags, const struct flags *server)
+static int take_pairs(struct flags *flags, const struct flags *server, struct tp_error *error)
 {
-	for (unsigned i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < sizeof(pairs) / sizeof(pairs[0]); i++) {
 		const struct flag *from = flags_find(server, pairs[i].server);
 
 		if (from->given && from->text)
-			take(flags, pairs[i].client, from->text, from);
+			rc = take(flags, pairs[i].client, from->text, from, error);
 	}
+	return rc;
 }
 
 /* The handler of the route that the client asks for. */
@@ -56,11 +67,12 @@ static int take_route(const struct load_options *options, struct flags *flags,
 		return 0;
 	handler = routes_find(&server->routes, path, method);
 	if (!handler)
-		return tp_fail(error, -EINVAL,
-			       "no route of %s answers %s %s; choose one with --path, and --method "
-			       "or --request-bytes 0",
-			       routes->source, http1_method_name(method), path);
-	return take(flags, "handler", handler, routes);
+		return tp_fail(error, -EINVAL, "no route of %s answers %s %s; %s", routes->source,
+			       http1_method_name(method), path,
+			       options->protocol ? "choose one with --path, and --method or "
+						   "--request-bytes 0"
+						 : "frames ask for nothing else");
+	return take(flags, "handler", handler, routes, error);
 }
 
 /* A certificate that its server made at start is known to nobody. */
@@ -82,10 +94,10 @@ static int follow(struct load_options *options, struct flags *flags, struct serv
 {
 	int rc = serve_resolve_answer(server, server_flags, error);
 
-	if (rc < 0)
-		return rc;
-	take_pairs(flags, server_flags);
-	rc = take_route(options, flags, server, server_flags, error);
+	if (rc == 0)
+		rc = take_pairs(flags, server_flags, error);
+	if (rc == 0)
+		rc = take_route(options, flags, server, server_flags, error);
 	return rc < 0 ? rc : judge_trust(options, server, error);
 }
 
@@ -109,36 +121,25 @@ bool follow_server(struct load_options *options, struct flags *flags, int *statu
 	return false;
 }
 
-/* The bytes behind "respond:", or of --response-bytes. */
-static uint32_t fill_bytes(const struct load_options *options)
-{
-	static const char respond[] = "respond:";
-	uint64_t bytes;
-
-	if (strncmp(options->handler, respond, sizeof(respond) - 1) == 0 &&
-	    units_parse_bytes(options->handler + sizeof(respond) - 1, BODY_BYTES_MAX, &bytes) == 0)
-		return (uint32_t)bytes;
-	return options->response_bytes;
-}
-
 int follow_answer(const struct load_options *options, struct talk_config *config,
 		  struct tp_error *error)
 {
-	size_t name_bytes = strcspn(options->handler, ":");
-	static const char *const filling[] = {"respond", "spin"};
+	const char *argument;
 
 	config->answer = TALK_FILE;
 	if (options->expect_file)
 		return 0;
-	config->answer = TALK_ECHO;
-	if (strcmp(options->handler, "echo") == 0)
-		return 0;
 	config->answer = TALK_FILL;
-	config->response_bytes = fill_bytes(options);
-	for (unsigned i = 0; i < sizeof(filling) / sizeof(filling[0]); i++)
-		if (strlen(filling[i]) == name_bytes &&
-		    strncmp(options->handler, filling[i], name_bytes) == 0)
-			return 0;
+	config->response_bytes = handler_fill_bytes(options->handler, options->response_bytes);
+	switch (handler_find(options->handler, &argument)->answers) {
+	case HANDLER_ANSWERS_ECHO:
+		config->answer = TALK_ECHO;
+		return 0;
+	case HANDLER_ANSWERS_FILL:
+		return 0;
+	case HANDLER_ANSWERS_ANY:
+		break;
+	}
 	return tp_fail(error, -EINVAL,
 		       "what '%.100s' answers is not known here: give the same bytes with "
 		       "--expect-file",

@@ -120,9 +120,14 @@ static void print(const struct plan *plan, const struct beside *beside, bool com
 	json_t *value;
 
 	json_array_foreach(beside->warnings, index, value)
+	{
 		printf("warning: %s\n", json_string_value(value));
-	json_object_foreach(beside->commits, variant, value) if (json_is_string(value))
-		printf("%s would be built from %s\n", variant, json_string_value(value));
+	}
+	json_object_foreach(beside->commits, variant, value)
+	{
+		if (json_is_string(value))
+			printf("%s would be built from %s\n", variant, json_string_value(value));
+	}
 	plan_print(plan, NULL, commands, stdout);
 }
 

@@ -116,11 +116,16 @@ static void walk_objects(struct walk *path, const char *name, const json_t *befo
 	const char *key;
 	json_t *value;
 
-	json_object_foreach((json_t *)before, key, value) if (!is_reason(key))
-		step(path, name, key, value, json_object_get(after, key));
-	json_object_foreach((json_t *)after, key,
-			    value) if (!is_reason(key) && !json_object_get(before, key))
-		step(path, name, key, NULL, value);
+	json_object_foreach((json_t *)before, key, value)
+	{
+		if (!is_reason(key))
+			step(path, name, key, value, json_object_get(after, key));
+	}
+	json_object_foreach((json_t *)after, key, value)
+	{
+		if (!is_reason(key) && !json_object_get(before, key))
+			step(path, name, key, NULL, value);
+	}
 }
 
 /* What a member of a list is called: by its name, its node, or else its place. `text`. */
@@ -146,7 +151,9 @@ static json_t *by_key(const json_t *list)
 	size_t i;
 
 	json_array_foreach(list, i, member)
+	{
 		json_object_set(object, key_of(member, i, text), member);
+	}
 	return object;
 }
 

@@ -72,8 +72,11 @@ static json_t *find_cache(const json_t *level, uint32_t kib)
 	json_t *cache;
 	size_t i;
 
-	json_array_foreach(level, i, cache) if (json_integer_value(json_object_get(cache, "kib")) ==
-						kib) return cache;
+	json_array_foreach(level, i, cache)
+	{
+		if (json_integer_value(json_object_get(cache, "kib")) == kib)
+			return cache;
+	}
 	return NULL;
 }
 

@@ -13,7 +13,6 @@ void serve_copy_add(struct serve_copy *sum, const struct serve_copy *copy)
 	stack_copy_add(&sum->transport, &copy->transport);
 #define X(name, meaning) sum->server.name += copy->server.name;
 	SERVER_COUNTERS(X)
-	HANDLER_COUNTERS(X)
 #undef X
 	sum->server.busy.turns += copy->server.busy.turns;
 	sum->server.busy.busy_turns += copy->server.busy.busy_turns;
@@ -42,7 +41,6 @@ static json_t *server_to_json(const struct serve_options *options,
 	json_object_set_new(object, #name, \
 			    keeps(options, #name) ? json_count(server->name) : json_null());
 	SERVER_COUNTERS(X)
-	HANDLER_COUNTERS(X)
 #undef X
 	return object;
 }

@@ -1,5 +1,6 @@
 #include "apps/common/pipeline_flags.h"
 #include "apps/serve/serve.h"
+#include "dataplane/core/check.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/proto/http1_parser.h"
 
@@ -33,12 +34,16 @@ static int judge_bare(const struct serve_options *options, const struct flags *f
 	if (options->stack.tls.on)
 		return tp_fail(error, -EINVAL,
 			       "--bare answers bytes as they come from the stack; leave out --tls");
-	if (options->routes.count || strcmp(options->handler, "respond") != 0)
+	if (!options->handler)
 		return tp_fail(error, -EINVAL,
-			       "--bare has no handlers and answers like --handler respond; leave "
-			       "out --%s %s",
-			       options->routes.count ? "routes" : "handler",
-			       options->routes.count ? "" : options->handler);
+			       "--bare has no handlers: leave out the routes of %s, or say "
+			       "--handler respond",
+			       flags_find(flags, "routes")->source);
+	if (strcmp(options->handler, "respond") != 0)
+		return tp_fail(error, -EINVAL,
+			       "--bare has no handlers and answers as `respond` with "
+			       "--response-bytes; leave out --handler %s",
+			       options->handler);
 	if (options->request_bytes > BARE_BODY_MAX || options->response_bytes > BARE_BODY_MAX)
 		return tp_fail(error, -EINVAL,
 			       "--bare answers bodies of %u bytes with bodies of %u; each may have "
@@ -79,40 +84,77 @@ int serve_resolve_answer(struct serve_options *options, struct flags *flags, str
 			       routes->source);
 	options->handler = NULL;
 	flags_resolve(flags, "handler", NULL);
-	return routes_judge(&options->routes, error);
+	return 0;
 }
 
-/* The ops of a handler that handler_check took. */
-static const struct handler_ops *ops_of(const char *handler)
+static const struct handler_ops *ops_of(const char *handler, const char **argument_out)
 {
-	size_t bytes = strcspn(handler, ":");
-	unsigned i = 0;
+	const struct handler_ops *ops = handler_find(handler, argument_out);
 
-	while (strlen(handler_table[i]->name) != bytes ||
-	       strncmp(handler_table[i]->name, handler, bytes) != 0)
-		i++;
-	return handler_table[i];
+	CHECK(ops); /* its flag's kind took it */
+	return ops;
 }
 
 static bool is_for_http(const char *handler)
 {
-	return ops_of(handler)->http_only;
+	const char *argument;
+
+	return ops_of(handler, &argument)->http_only;
 }
 
 static bool wants_upstream(const char *handler)
 {
-	return ops_of(handler)->takes_upstream && !strchr(handler, ':');
+	const char *argument;
+
+	return ops_of(handler, &argument)->takes_upstream && !argument;
+}
+
+static unsigned handler_count(const struct serve_options *options)
+{
+	return options->handler ? 1 : options->routes.count;
+}
+
+static const char *handler_at(const struct serve_options *options, unsigned i)
+{
+	return options->handler ? options->handler : options->routes.table[i].handler;
 }
 
 /* The first of the handlers that this is true of, or NULL. */
 static const char *find_handler(const struct serve_options *options, bool (*is)(const char *))
 {
-	if (options->handler)
-		return is(options->handler) ? options->handler : NULL;
-	for (unsigned i = 0; i < options->routes.count; i++)
-		if (is(options->routes.table[i].handler))
-			return options->routes.table[i].handler;
+	for (unsigned i = 0; i < handler_count(options); i++)
+		if (is(handler_at(options, i)))
+			return handler_at(options, i);
 	return NULL;
+}
+
+/* Whether a handler stands before, and what is wrong with it has been said. */
+static bool is_before(const struct serve_options *options, unsigned i)
+{
+	for (unsigned before = 0; before < i; before++)
+		if (strcmp(handler_at(options, before), handler_at(options, i)) == 0)
+			return true;
+	return false;
+}
+
+/* Judges those that are to answer, by what they name: all that is missing is said. */
+static int judge_handlers(const struct serve_options *options, const struct flags *flags,
+			  struct tp_error *error)
+{
+	const char *source = flags_find(flags, options->handler ? "handler" : "routes")->source;
+	size_t bytes = 0;
+
+	for (unsigned i = 0; i < handler_count(options); i++) {
+		struct tp_error one;
+
+		if (handler_check(handler_at(options, i), &one) == 0 || is_before(options, i))
+			continue;
+		if (bytes < sizeof(error->text))
+			bytes += (size_t)snprintf(error->text + bytes, sizeof(error->text) - bytes,
+						  "%s%s%s", bytes ? "" : source,
+						  bytes ? "; " : ": ", one.text);
+	}
+	return bytes ? -EINVAL : 0;
 }
 
 /* Refuses a handler that has nothing to pass requests on to. */
@@ -128,15 +170,19 @@ static int judge_upstream(const struct serve_options *options, struct tp_error *
 		       handler, handler);
 }
 
-/* Refuses a handler that frames cannot ask anything of. */
+/* Refuses handlers that frames cannot ask anything of, and routes that lead none of them on. */
 static int judge_framed(const struct serve_options *options, struct tp_error *error)
 {
 	const char *handler = find_handler(options, is_for_http);
 
-	if (!handler)
+	if (handler)
+		return tp_fail(error, -EINVAL, "the handler %.200s is HTTP's; use --protocol http1",
+			       handler);
+	if (options->handler || routes_find(&options->routes, "/", HTTP1_POST))
 		return 0;
-	return tp_fail(error, -EINVAL, "the handler %.200s is HTTP's; use --protocol http1",
-		       handler);
+	return tp_fail(error, -EINVAL,
+		       "a frame is a POST to '/', and no route answers that; add one, or use "
+		       "--protocol http1");
 }
 
 /* Chooses how heads are scanned; of another protocol, drops what is for HTTP alone. */
@@ -205,6 +251,8 @@ int serve_resolve(struct serve_options *options, struct flags *flags, struct tp_
 	if (rc == 0)
 		rc = serve_resolve_answer(options, flags, error);
 	if (rc == 0)
+		rc = judge_handlers(options, flags, error);
+	if (rc == 0)
 		rc = judge_upstream(options, error);
 	if (rc == 0)
 		rc = resolve_http(options, flags, error);
@@ -223,7 +271,8 @@ static struct flag table[] = {
 	{.name = "config",
 	 .kind = &flag_config,
 	 .value = &options.config,
-	 .about = "flags from a file, or from a shipped one by its name; may be repeated"},
+	 .about = "flags from a file, or from a shipped one by its name; may be repeated; see "
+		  "docs/configuration.md"},
 	{.name = "check",
 	 .kind = &flag_switch,
 	 .value = &options.check,
@@ -312,14 +361,14 @@ static struct flag table[] = {
 	 .value = &options.http_limits.line_bytes,
 	 .initial = "8KiB",
 	 .min = 64,
-	 .max = LIMIT_RING_MAX_BYTES / 2,
+	 .max = LIMIT_HEAD_BYTES,
 	 .about = "bytes of a request line"},
 	{.name = "http-head-max",
 	 .kind = &flag_bytes,
 	 .value = &options.http_limits.head_bytes,
 	 .initial = "16KiB",
 	 .min = 128,
-	 .max = LIMIT_RING_MAX_BYTES / 2,
+	 .max = LIMIT_HEAD_BYTES,
 	 .about = "bytes of a request's head; at most half of --recv-bytes"},
 	{.name = "http-fields-max",
 	 .kind = &flag_count,
@@ -349,7 +398,7 @@ static struct flag table[] = {
 	 .value = &options.request_bytes,
 	 .initial = "256",
 	 .max = BODY_BYTES_MAX,
-	 .about = "bare: body bytes of each request; http1: bytes of the whole request"},
+	 .about = "bare: body bytes of each request; of http1, bytes of the whole request"},
 	{.name = "conn-max",
 	 .kind = &flag_count,
 	 .value = &options.conn_max,

@@ -114,7 +114,9 @@ static void print_words(const char *label, json_t *words, const char *separator)
 
 	printf("         %s:", label);
 	json_array_foreach(words, i, word)
+	{
 		printf("%s %s", i ? separator : "", json_string_value(word));
+	}
 	printf("\n");
 	json_decref(words);
 }

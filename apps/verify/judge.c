@@ -94,7 +94,9 @@ static void judge_samples(const char *path, const json_t *plan, const json_t *re
 		add_fault(faults, "results.jsonl: has %zu samples, plan.json %zu",
 			  json_array_size(results), json_array_size(samples));
 	json_array_foreach((json_t *)samples, index, sample)
+	{
 		judge_sample(path, sample, json_array_get(results, index), faults);
+	}
 }
 
 /* What the results come to, against what the run wrote of them. */
@@ -112,13 +114,15 @@ static void judge_summary(const char *path, const json_t *plan, const json_t *re
 			  json_string_value(mismatch));
 	json_decref(mismatch);
 
-	json_object_foreach(found, key,
-			    value) if (said && (!json_object_get(said, key) ||
-						!json_alike(value, json_object_get(said, key))))
-		add_fault(faults,
-			  "summary.json: `%s` is not what plan.json and results.jsonl come "
-			  "to",
-			  key);
+	json_object_foreach(found, key, value)
+	{
+		if (said &&
+		    (!json_object_get(said, key) || !json_alike(value, json_object_get(said, key))))
+			add_fault(faults,
+				  "summary.json: `%s` is not what plan.json and results.jsonl come "
+				  "to",
+				  key);
+	}
 	json_decref(found);
 	json_decref(said);
 }

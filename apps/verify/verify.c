@@ -58,7 +58,10 @@ static int report(const char *path, const json_t *faults)
 	size_t index;
 	json_t *fault;
 
-	json_array_foreach((json_t *)faults, index, fault) printf("%s\n", json_string_value(fault));
+	json_array_foreach((json_t *)faults, index, fault)
+	{
+		printf("%s\n", json_string_value(fault));
+	}
 	if (json_array_size(faults) == 0) {
 		printf("%s: every file is what the run wrote, and the results add up\n", path);
 		return EXIT_PASS;

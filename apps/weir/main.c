@@ -27,7 +27,7 @@ static const struct verb verbs[] = {
 	{.name = "stacks",
 	 .about = "every stack and what it can do, or why it is absent",
 	 .run = verb_stacks},
-	{.name = "serve", .about = "serve framed requests over a stack", .run = verb_serve},
+	{.name = "serve", .about = "serve requests over a stack", .run = verb_serve},
 	{.name = "load",
 	 .about = "load a server in a closed loop, verify every answer",
 	 .run = verb_load},

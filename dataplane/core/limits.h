@@ -30,6 +30,9 @@ enum {
 	/* Largest frame accepted, by its length field: the reference protocol's 16 MiB. */
 	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
 
+	/* Longest head of a request that a flag may allow; one is read in one piece. */
+	LIMIT_HEAD_BYTES = LIMIT_RECV_BYTES / 2,
+
 	/* Largest request body accepted, where no flag says otherwise. */
 	LIMIT_BODY_BYTES = 64 * 1024 * 1024,
 

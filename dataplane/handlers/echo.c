@@ -49,6 +49,7 @@ static void echo_advance(struct handler *handler, struct exchange *exchange)
 static void echo_begin(struct handler *handler, struct exchange *exchange,
 		       const struct request *request)
 {
+	exchange_ready(exchange); /* so that whoever waits to be asked for the body is, first */
 	exchange_respond(exchange, &(struct response){.status = 200,
 						      .body_bytes = request->body_bytes,
 						      .type = "application/octet-stream"});
@@ -57,6 +58,7 @@ static void echo_begin(struct handler *handler, struct exchange *exchange,
 
 const struct handler_ops echo_ops = {
 	.name = "echo",
+	.answers = HANDLER_ANSWERS_ECHO,
 	.create = echo_create,
 	.destroy = echo_destroy,
 	.begin = echo_begin,

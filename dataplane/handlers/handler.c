@@ -1,5 +1,6 @@
 #include "dataplane/handlers/handler.h"
 
+#include "dataplane/core/units.h"
 #include "dataplane/handlers/handlers.h"
 
 #include <errno.h>
@@ -9,29 +10,29 @@ const char handler_usage[] =
 	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy, proxy:ADDR[,ADDR], cache or "
 	"cache:ADDR[,ADDR]";
 
-const struct handler_ops *const handler_table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
-						   &proxy_ops,	 &cache_ops, NULL};
+/* Every handler's ops, ended by NULL. */
+static const struct handler_ops *const table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
+						  &proxy_ops,	&cache_ops, NULL};
 
-/* The ops that a spec names, and the text behind its ':' (NULL if none); NULL if unknown. */
-static const struct handler_ops *find(const char *spec, const char **argument_out)
+const struct handler_ops *handler_find(const char *spec, const char **argument_out)
 {
 	size_t name_bytes = strcspn(spec, ":");
 
 	*argument_out = spec[name_bytes] ? spec + name_bytes + 1 : NULL;
-	for (unsigned i = 0; handler_table[i]; i++) {
-		const char *name = handler_table[i]->name;
+	for (unsigned i = 0; table[i]; i++) {
+		const char *name = table[i]->name;
 
 		if (strlen(name) == name_bytes && memcmp(name, spec, name_bytes) == 0)
-			return handler_table[i];
+			return table[i];
 	}
 	return NULL;
 }
 
-/* As handler_check; and says what was found. */
-static int resolve(const char *spec, const struct handler_ops **ops_out, const char **argument_out,
-		   struct tp_error *error)
+/* As handler_check_text; and says what was found. */
+static int resolve_text(const char *spec, const struct handler_ops **ops_out,
+			const char **argument_out, struct tp_error *error)
 {
-	const struct handler_ops *ops = find(spec, argument_out);
+	const struct handler_ops *ops = handler_find(spec, argument_out);
 
 	*ops_out = ops;
 	if (!ops)
@@ -40,9 +41,40 @@ static int resolve(const char *spec, const struct handler_ops **ops_out, const c
 		return tp_fail(error, -EINVAL, "'%s': nothing may follow '%s'", spec, ops->name);
 	if (!*argument_out && ops->argument_needed)
 		return tp_fail(error, -EINVAL, "'%s': write %s:%s", spec, ops->name, ops->argument);
-	if (!*argument_out && ops->takes_upstream)
+	if (ops->argument_is == HANDLER_PATH || (!*argument_out && ops->takes_upstream))
 		return 0;
 	return ops->check ? ops->check(*argument_out, error) : 0;
+}
+
+/* As handler_check; and says what was found. */
+static int resolve(const char *spec, const struct handler_ops **ops_out, const char **argument_out,
+		   struct tp_error *error)
+{
+	int rc = resolve_text(spec, ops_out, argument_out, error);
+
+	if (rc < 0 || (*ops_out)->argument_is != HANDLER_PATH)
+		return rc;
+	return (*ops_out)->check(*argument_out, error);
+}
+
+int handler_check_text(const char *spec, struct tp_error *error)
+{
+	const struct handler_ops *ops;
+	const char *argument;
+
+	return resolve_text(spec, &ops, &argument, error);
+}
+
+uint32_t handler_fill_bytes(const char *spec, uint32_t bytes)
+{
+	const char *argument;
+	const struct handler_ops *ops = handler_find(spec, &argument);
+	uint64_t own;
+
+	if (!argument || ops->argument_is != HANDLER_BYTES ||
+	    units_parse_bytes(argument, UINT32_MAX, &own) < 0)
+		return bytes;
+	return (uint32_t)own;
 }
 
 int handler_check(const char *spec, struct tp_error *error)

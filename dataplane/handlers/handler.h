@@ -48,9 +48,25 @@ struct handler_config {
 	X(cache_joined, "cache: requests that waited for another's fetch")   \
 	X(cache_evicted, "cache: answers dropped for room")
 
+/* What the text behind a handler's name is to others than itself. */
+enum handler_argument {
+	HANDLER_TEXT,
+	HANDLER_PATH,  /* of a folder */
+	HANDLER_BYTES, /* of each response */
+};
+
+/* What a client can know of the answers. */
+enum handler_answer {
+	HANDLER_ANSWERS_ANY,
+	HANDLER_ANSWERS_FILL, /* a number of FRAME_FILL_BYTE */
+	HANDLER_ANSWERS_ECHO, /* the request's body */
+};
+
 struct handler_ops {
 	const char *name;
 	const char *argument; /* in messages: "DIR"; NULL if none may follow */
+	enum handler_argument argument_is;
+	enum handler_answer answers;
 	bool argument_needed;
 	bool takes_upstream; /* without one, it has the configuration's `upstream` */
 	bool http_only;
@@ -90,14 +106,23 @@ struct handler {
 	uint32_t response_bytes; /* ANSWERS_ALIKE */
 };
 
-/* Every handler's ops, ended by NULL. */
-extern const struct handler_ops *const handler_table[];
+/*
+ * The ops that a handler's text names, and what stands behind its ':' (NULL if nothing does); NULL
+ * if unknown.
+ */
+const struct handler_ops *handler_find(const char *spec, const char **argument_out);
 
 /*
  * Judges a handler as somebody wrote it, e.g. "static:/srv/www". 0; -ENOENT for an unknown name,
  * -EINVAL for an argument that is wrong, with `error` naming what is accepted.
  */
 int handler_check(const char *spec, struct tp_error *error);
+
+/* The same of its text alone: a folder that it names need not be there. */
+int handler_check_text(const char *spec, struct tp_error *error);
+
+/* Body bytes of each answer of one that was checked and fills them: its own, else `bytes`. */
+uint32_t handler_fill_bytes(const char *spec, uint32_t bytes);
 
 /* Makes it. 0, or negative errno with `error` filled. */
 int handler_create(const char *spec, const struct handler_config *config,

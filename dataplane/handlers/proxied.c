@@ -153,6 +153,7 @@ static bool respond(struct proxied *proxied, const struct http1_response *respon
 		body_bytes = 0;
 	exchange_respond(proxied->exchange, &(struct response){.status = response->status,
 							       .body_bytes = body_bytes,
+							       .relayed = true,
 							       .fields = fields_written(&fields)});
 	if (proxied->tap)
 		proxied->tap->on_head(proxied->tap, response, body_bytes);

@@ -56,6 +56,8 @@ static void respond_begin(struct handler *handler, struct exchange *exchange,
 const struct handler_ops respond_ops = {
 	.name = "respond",
 	.argument = "BYTES",
+	.argument_is = HANDLER_BYTES,
+	.answers = HANDLER_ANSWERS_FILL,
 	.check = respond_check,
 	.create = respond_create,
 	.destroy = respond_destroy,

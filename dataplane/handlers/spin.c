@@ -74,6 +74,7 @@ static void spin_begin(struct handler *handler, struct exchange *exchange,
 const struct handler_ops spin_ops = {
 	.name = "spin",
 	.argument = "US",
+	.answers = HANDLER_ANSWERS_FILL,
 	.argument_needed = true,
 	.check = spin_check,
 	.create = spin_create,

@@ -380,6 +380,7 @@ static int static_create(const char *argument, const struct handler_config *conf
 const struct handler_ops static_ops = {
 	.name = "static",
 	.argument = "DIR",
+	.argument_is = HANDLER_PATH,
 	.argument_needed = true,
 	.http_only = true,
 	.check = static_check,

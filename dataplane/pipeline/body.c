@@ -62,12 +62,13 @@ static bool find_bytes(struct conn *conn)
 
 size_t body_await(struct conn *conn)
 {
-	const struct codec_state *state = &conn->codec;
+	struct codec_state *state = &conn->codec;
 	size_t there;
 
 	if (!find_bytes(conn))
 		return 0;
 	there = conn->reader->left;
+	state->expects &= there == 0;
 	if (!state->pieces || there == 0) {
 		starve(conn);
 		return 0;

@@ -29,7 +29,7 @@ static enum http1_status parse(struct conn_world *world, struct codec_state *sta
 static struct span gather(struct conn_world *world, const struct span_reader *reader)
 {
 	struct span_reader ahead = *reader;
-	size_t bytes = reader->left < WORLD_GATHER_BYTES ? reader->left : WORLD_GATHER_BYTES;
+	size_t bytes = reader->left < LIMIT_HEAD_BYTES ? reader->left : LIMIT_HEAD_BYTES;
 
 	span_reader_copy(&ahead, world->gather, bytes);
 	return (struct span){world->gather, bytes};
@@ -76,10 +76,12 @@ static enum codec_status http1_decode(struct conn_world *world, struct codec_sta
 				      struct span_reader *reader, struct request *request_out)
 {
 	const struct http1_request *request = &world->request;
-	size_t head_bytes;
-	enum http1_status status = read_head(world, state, reader, &head_bytes);
 	enum codec_status result;
+	enum http1_status status;
+	size_t head_bytes;
 
+	state->bodiless = false; /* of the request before */
+	status = read_head(world, state, reader, &head_bytes);
 	if (status == HTTP1_MORE)
 		return CODEC_MORE;
 	if (status != HTTP1_OK)
@@ -90,6 +92,7 @@ static enum codec_status http1_decode(struct conn_world *world, struct codec_sta
 	state->begun = false;
 	state->close = !request->framing.keep_alive;
 	result = expect_body(world, state, request);
+	state->expects &= reader->left == 0; /* who sends does not wait */
 	if (result == CODEC_OK && request->method == HTTP1_CONNECT)
 		result = refuse(state, 501, "CONNECT is not for this server");
 	if (result != CODEC_OK) {
@@ -148,9 +151,9 @@ static size_t http1_head(struct conn_world *world, struct codec_state *state,
 			 const struct response *response, uint8_t *to)
 {
 	state->bodiless |= has_no_body(response->status);
-	state->close |= state->streams && state->http1.minor_0;
-	/* a refusal does not ask for the body, and nobody knows whether it will come */
-	state->close |= state->expects && response->status >= 400;
+	state->close |= state->streams && state->http1.minor_0 && !state->bodiless;
+	/* the body was not asked for, and nobody knows whether it will come */
+	state->close |= state->expects;
 	return http1_answer_head(
 		to, response,
 		&(struct http1_answer){.date = date_text(&world->date, world->now_ns),
@@ -199,7 +202,7 @@ static size_t http1_reject(struct conn_world *world, struct codec_state *state, 
 		to, &response,
 		&(struct http1_answer){.date = date_text(&world->date, world->now_ns),
 				       .close = true});
-	if (state->within && state->bodiless)
+	if (state->bodiless)
 		return head_bytes;
 	memcpy(to + head_bytes, state->fault.text, text_bytes);
 	return head_bytes + text_bytes;

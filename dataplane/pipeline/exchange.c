@@ -76,6 +76,7 @@ void exchange_respond(struct exchange *exchange, const struct response *response
 	state->streams &= !state->bodiless;
 	exchange->left = state->bodiless ? 0 : response->body_bytes;
 	exchange->responded = true;
+	conn->world->counters->errors += response->status >= 400 && !response->relayed;
 }
 
 bool exchange_responded(const struct exchange *exchange)
@@ -227,12 +228,10 @@ bool exchange_refuse(struct exchange *exchange, unsigned status, const char *tex
 {
 	struct room_writer writer;
 
-	if (!exchange->responded) {
-		conn_of(exchange)->world->counters->errors++;
+	if (!exchange->responded)
 		exchange_respond(exchange, &(struct response){.status = (uint16_t)status,
 							      .body_bytes = strlen(text),
 							      .type = "text/plain"});
-	}
 	if (exchange->left > 0) {
 		if (!exchange_room(exchange, exchange->left, &writer))
 			return false;

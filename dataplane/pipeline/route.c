@@ -199,8 +199,7 @@ static int fill(struct route_table *table, const struct route *routes,
 			table->methods |= node->methods;
 		}
 		if (wrong)
-			return tp_fail(error, -EINVAL, "route %u, '%s': %s", i + 1, routes[i].path,
-				       wrong);
+			return tp_fail(error, -EINVAL, "the route '%s': %s", routes[i].path, wrong);
 	}
 	return 0;
 }

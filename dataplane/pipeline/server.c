@@ -28,10 +28,10 @@ static int judge(const struct server_config *config, struct tp_error *error)
 	if (config->route_count == 0 || config->route_count > ROUTES_MAX)
 		return tp_fail(error, -EINVAL, "the server has %u routes; 1 to %d are possible",
 			       config->route_count, ROUTES_MAX);
-	if (config->http1_limits.head_bytes > WORLD_GATHER_BYTES ||
+	if (config->http1_limits.head_bytes > LIMIT_HEAD_BYTES ||
 	    config->http1_limits.fields > HTTP1_FIELDS_MAX)
 		return tp_fail(error, -EINVAL, "a head may have at most %d bytes and %d fields",
-			       WORLD_GATHER_BYTES, HTTP1_FIELDS_MAX);
+			       LIMIT_HEAD_BYTES, HTTP1_FIELDS_MAX);
 	return 0;
 }
 

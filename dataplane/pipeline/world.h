@@ -18,10 +18,6 @@
 #include "dataplane/pipeline/http1_run.h"
 #include "dataplane/pipeline/server.h"
 
-enum {
-	WORLD_GATHER_BYTES = LIMIT_RECV_BYTES / 2, /* the longest head that any limit allows */
-};
-
 struct conn_world;
 
 /* Embedded first in what conn->user points to. */
@@ -71,7 +67,7 @@ struct conn_world {
 	struct http1_ahead ahead;
 	struct http1_run_head run_head;
 	struct http1_known known;
-	uint8_t gather[WORLD_GATHER_BYTES];
+	uint8_t gather[LIMIT_HEAD_BYTES];
 };
 
 /* Arms a timer of this world. */

@@ -32,7 +32,7 @@ enum {
 
 struct http1_limits {
 	uint32_t line_bytes;
-	uint32_t head_bytes; /* at most LIMIT_RECV_BYTES / 2, so that a head always fits */
+	uint32_t head_bytes; /* at most LIMIT_HEAD_BYTES */
 	uint32_t fields;     /* at most HTTP1_FIELDS_MAX */
 };
 

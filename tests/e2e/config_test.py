@@ -94,7 +94,7 @@ ROUTES = [
     ('[{"path": "/", "match": "regex", "handler": "respond"}]', 36, 'accepted: "exact" or "prefix"'),
     ('[{"path": "/", "method": ["GET", "get"], "handler": "respond"}]', 45, "a list of methods"),
     ('[{"path": "/", "handler": "respnd"}]', 38, "respnd"),
-    ('[{"path": "/", "handler": "respond"}, {"path": "/", "handler": "echo"}]', None, "/"),
+    ('[{"path": "/", "handler": "respond"}, {"path": "/", "handler": "echo"}]', 50, "'/': it is there twice"),
 ]
 
 
@@ -103,8 +103,21 @@ def routes_refused():
     for text, column, says in ROUTES:
         with folder(a='{"routes": ' + text + "}"):
             _, error = check("--config", "a.json", expect=4)
-            place = f"a.json:1:{column}: " if column else ""
-            assert place in error and says in error, (text, error)
+            assert f"a.json:1:{column}: " in error and says in error, (text, error)
+            assert "1 problem\n" in error, error
+
+
+@test("all that is wrong with routes is said at once, and so is all that they lack")
+def routes_refused_together():
+    bad = [{"path": "x", "handler": "respnd"}, {"path": "/a", "handler": "echo"}, {"path": "/a", "handler": "spin"}]
+    with folder(a={"protocol": "http1", "routes": bad}):
+        _, error = check("--config", "a.json", expect=4)
+        assert "3 problems" in error and "respnd" in error and "spin:US" in error, error
+    gone = [{"path": path, "handler": "static:" + name} for path, name in (("/a", "one"), ("/b", "two"), ("/c", "one"))]
+    with folder(a={"protocol": "http1", "routes": gone}):
+        _, error = check("--config", "a.json", expect=4)
+        assert error.count("one") == 1 and "two" in error and "a.json: " in error, error
+        check("--config", "a.json", "--handler", "echo")
 
 
 @test("handler or routes answer, whichever is said last; both in one file is an error")
@@ -121,18 +134,51 @@ def handler_or_routes():
         assert "'handler' and 'routes' both say what answers" in error and "c.json" in error, error
 
 
+@test("what has no effect is refused as it is on the command line, unless a higher layer took its effect away")
+def without_effect():
+    with folder(tls={"tls_cert": "gone.pem", "tls_key": "gone.key"}, on={"tls": True}, off={"tls": False},
+                head={"http_head_max": "4KiB"}, bare={"request_bytes": 5}):
+        _, error = check("--config", "tls.json", expect=4)
+        assert "tls.json: 'tls_cert' has no effect without --tls" in error, error
+        _, error = check("--config", "http", "--config", "tls.json", expect=4)
+        assert "tls.json: 'tls_cert' has no effect without --tls" in error, error
+        check("--config", "tls.json", "--config", "off.json")
+        check("--config", "tls.json", "--no-tls")
+        _, error = check("--config", "tls.json", "--config", "on.json", expect=4)
+        assert "cannot read" in error and "gone." in error, error
+        _, error = check("--config", "head.json", expect=4)
+        assert "head.json: 'http_head_max' has no effect without --protocol http1" in error, error
+        _, error = check("--config", "bare.json", expect=4)
+        assert "bare.json: 'request_bytes' has no effect without --bare" in error, error
+
+
 TOGETHER = [
     (("--tls-min", "1.3"), "--tls-min has no effect without --tls"),
     (("--http-scan", "scalar"), "--http-scan has no effect without --protocol http1"),
     (("--tls", "--tls-min", "1.3", "--tls-max", "1.2"), "--tls-min 1.3 is above --tls-max 1.2"),
     (("--tls", "--tls-cert", "a.pem"), "--tls-key is missing"),
     (("--tls", "--tls-cert", "gone.pem", "--tls-key", "gone.key"), "gone.pem"),
-    (("--protocol", "http1", "--http-head-max", "64KiB"), "more than half of --recv-bytes"),
+    (("--protocol", "http1", "--recv-bytes", "32KiB", "--http-head-max", "20KiB"), "more than half of --recv-bytes"),
+    (("--protocol", "http1", "--recv-bytes", "1MiB", "--http-head-max", "33KiB"), "a whole number from 128 to 32768"),
     (("--protocol", "http1", "--http-line-max", "17KiB"), "more than --http-head-max"),
     (("--delivery", "flush-at:32KiB", "--send-bytes", "32KiB"), "more than half of --send-bytes"),
     (("--bare", "--tls"), "--bare answers bytes as they come from the stack; leave out --tls"),
     (("--recv-bytes", "16KiB"), "a power of two from 32768"),
+    (("--protocol", "http1", "--tls", "--tls-alpn", "h2"), "--tls-alpn h2 promises what this server does not speak"),
+    (("--routes", '[{"path": "/x", "handler": "echo"}]'), "a frame is a POST to '/', and no route answers that"),
+    (("--config", "http", "--bare", "--protocol", "framed"), "leave out the routes of configs/http.json"),
 ]
+
+
+@test("the longest head that may be asked for is one that a server starts with")
+def longest_head():
+    args = ("--protocol", "http1", "--http-head-max", "32KiB", "--http-line-max", "32KiB")
+    check(*args)
+    with Server(*args) as server:
+        status, out, error = run("load", "--protocol", "http1", "--connect", server.address, "--path", "/" + "a" * 30000,
+                                 "--warmup", "0s", "--duration", "50ms", "--connections", 1)
+        assert status == 0, (status, out, error)
+        server.end()
 
 
 @test("what is right by itself and wrong together is refused in words")
@@ -200,6 +246,13 @@ def follows():
             server.end()
         status, _, error = run("load", "--from-config", "a.json", "--path", "/echo", "--request-bytes", 0)
         assert status == 4 and "no route of a.json answers GET /echo" in error, (status, error)
+
+
+@test("a client is told what of its server's configuration it cannot be")
+def cannot_follow():
+    with folder(a={"listen": "0.0.0.0:1", "handler": "respond:1GiB"}):
+        status, _, error = run("load", "--from-config", "a.json")
+        assert status == 4 and "respond:1GiB" in error, (status, error)
 
 
 if __name__ == "__main__":

@@ -46,7 +46,11 @@ def scenarios_are_measured(bench):
     samples = {result["variant"]: result for result in read_results(path)}
     assert list(samples) == ["file", "proxy", "cached"], list(samples)
     assert [file["path"] for file in plan["files"]] == ["server.json", "www/files/a.txt"], plan["files"]
+    counters = {"file": "files_cached", "proxy": "upstream_requests", "cached": "cache_hits"}
     for name, result in samples.items():
+        server = result["server"]
+        counted = server["handlers"][counters[name]]
+        assert abs(counted - server["requests"]) <= 2 * HTTP["fixed"]["connections"], (name, counted, server["requests"])
         upstream, log = result["upstream"], read(os.path.join(path, folder_of(plan, name), "upstream.log"))
         assert result["cell"]["path"] == HTTP["scenarios"][name]["path"], result["cell"]
         assert ready_of(log)["pid"] > 0

@@ -257,8 +257,11 @@ static const json_t *find(const json_t *array, const char *name)
 	size_t index;
 	json_t *element;
 
-	json_array_foreach((json_t *)array, index,
-			   element) if (strcmp(text_of(element, "name"), name) == 0) return element;
+	json_array_foreach((json_t *)array, index, element)
+	{
+		if (strcmp(text_of(element, "name"), name) == 0)
+			return element;
+	}
 	return NULL;
 }
 
@@ -274,9 +277,12 @@ static void option_text(const json_t *options, const char *name, const char *joi
 		 json_is_string(value) ? json_string_value(value)
 		 : json_is_true(value) ? "true"
 				       : "");
-	json_array_foreach((json_t *)value, index, word) if (bytes < room) bytes +=
-		(size_t)snprintf(text + bytes, room - bytes, "%s%s", index ? joint : "",
-				 json_string_value(word));
+	json_array_foreach((json_t *)value, index, word)
+	{
+		if (bytes < room)
+			bytes += (size_t)snprintf(text + bytes, room - bytes, "%s%s",
+						  index ? joint : "", json_string_value(word));
+	}
 }
 
 static void set_libraries(json_t *facts, const json_t *found)

@@ -524,8 +524,10 @@ static void judge_excludes(const struct judge *judge)
 		return;
 	}
 	json_array_foreach(excludes, index, json)
+	{
 		judge_exclude(judge, way_down(way_key("excludes"), NULL, index), json,
 			      &experiment->excludes[experiment->exclude_count++]);
+	}
 }
 
 void axis_judge_all(const struct judge *judge, const struct profile_matrix *matrix)

@@ -197,8 +197,11 @@ static const json_t *judge_cells(struct claim *claim, const char *which, bool ne
 			 accepted);
 	else if (cells && (!json_is_object(cells) || (needed && json_object_size(cells) == 0)))
 		complain_value(claim->judge, way, which, cells, accepted);
-	json_object_foreach_safe(cells, next, key, value) claim->taken |=
-		judge_level(claim, way_down(way, key, 0), cells, key, value) == LEVEL_TAKEN;
+	json_object_foreach_safe(cells, next, key, value)
+	{
+		claim->taken |=
+			judge_level(claim, way_down(way, key, 0), cells, key, value) == LEVEL_TAKEN;
+	}
 	return json_object_size(cells) ? cells : NULL;
 }
 

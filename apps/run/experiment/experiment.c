@@ -108,7 +108,10 @@ static void complete_stacks(json_t *value)
 	json_t *level;
 	size_t i;
 
-	json_array_foreach(value, i, level) complete_stacks(level);
+	json_array_foreach(value, i, level)
+	{
+		complete_stacks(level);
+	}
 	if (json_is_string(value) && link_complete(json_string_value(value), text))
 		json_string_set(value, text);
 }
@@ -129,11 +132,17 @@ static void complete_links(json_t *experiment)
 	complete_settings(json_object_get(experiment, "fixed"));
 	complete_settings(json_object_get(experiment, "factors"));
 	json_array_foreach(json_object_get(experiment, "excludes"), i, level)
+	{
 		complete_settings(level);
+	}
 	json_object_foreach(json_object_get(experiment, "scenarios"), name, level)
+	{
 		complete_settings(level);
+	}
 	json_object_foreach(json_object_get(experiment, "variants"), name, level)
+	{
 		complete_settings(json_object_get(level, "set"));
+	}
 	json_array_foreach(json_object_get(experiment, "claims"), i, level)
 	{
 		complete_settings(json_object_get(level, "of"));

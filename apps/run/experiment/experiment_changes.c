@@ -131,7 +131,11 @@ static bool is_list_meant(enum setting_id id, const char *text, const json_t *li
 
 	if (json_array_size(list) == 0)
 		return false;
-	json_array_foreach((json_t *)list, index, level) if (!is_accepted(id, level)) return false;
+	json_array_foreach((json_t *)list, index, level)
+	{
+		if (!is_accepted(id, level))
+			return false;
+	}
 	return text[0] == '[' || json_array_size(list) > 1;
 }
 

@@ -58,8 +58,11 @@ static void judge_top_keys(const struct judge *judge)
 	const char *key;
 	json_t *value;
 
-	json_object_foreach(judge->experiment->json, key, value) if (!experiment_is_top_key(key))
-		complain_unknown(judge, way_key(key), "key", key, top_keys, TOP_KEYS);
+	json_object_foreach(judge->experiment->json, key, value)
+	{
+		if (!experiment_is_top_key(key))
+			complain_unknown(judge, way_key(key), "key", key, top_keys, TOP_KEYS);
+	}
 }
 
 static void judge_schema(const struct judge *judge)

@@ -68,7 +68,9 @@ void kind_judge_keys(const struct judge *judge, struct way way, const json_t *ob
 	json_t *value;
 
 	json_object_foreach((json_t *)object, key, value)
+	{
 		judge_key(judge, way_down(way, key, 0), key, keys, count, kind, name);
+	}
 }
 
 bool kind_judge_number(const struct judge *judge, struct way way, const json_t *object,

@@ -3,6 +3,7 @@
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/provenance/sha256.h"
+#include "dataplane/handlers/handler.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -57,6 +58,9 @@ static const char *const taken[] = {
 /* What the runner tells every server beside the settings. */
 static const char *const told[] = {"address", "listen", "cpus", "conn_max", "upstream", "config"};
 
+/* A key that is in a result is nobody's secret any more, and a name is worth nothing without it. */
+static const char *const secret[] = {"tls_cert", "tls_key"};
+
 /* The configuration while it is judged. */
 struct reading {
 	const struct judge *judge;
@@ -76,8 +80,7 @@ __attribute__((format(printf, 2, 3))) static void refuse(struct reading *reading
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	if (!reading->refused)
-		complain(reading->judge, way_key(key), false, "'%s': %s", key, text);
+	complain(reading->judge, way_key(key), false, "'%s': %s", key, text);
 	reading->refused = true;
 }
 
@@ -161,9 +164,11 @@ static bool is_listed(const struct reading *reading, const char *name)
 	size_t index;
 	json_t *file;
 
-	json_array_foreach(reading->files, index,
-			   file) if (strcmp(json_string_value(json_object_get(file, "path")),
-					    name) == 0) return true;
+	json_array_foreach(reading->files, index, file)
+	{
+		if (strcmp(json_string_value(json_object_get(file, "path")), name) == 0)
+			return true;
+	}
 	return false;
 }
 
@@ -251,40 +256,39 @@ static void judge_key(struct reading *reading, const char *name)
 	else if (is_among(name, strlen(name), told, sizeof(told) / sizeof(told[0])))
 		refuse(reading, "it says '%.60s', which is the runner's to say; leave it out",
 		       name);
-}
-
-static bool is_handler(const char *handler, const char *name)
-{
-	return strcmp(handler, name) == 0;
+	else if (is_among(name, strlen(name), secret, sizeof(secret) / sizeof(secret[0])))
+		refuse(reading,
+		       "it says '%.60s', and a result holds no keys; leave it out: the server "
+		       "makes a certificate of its own",
+		       name);
 }
 
 /* A route's handler: its folder is served, its upstream the experiment's. */
 static void judge_handler(struct reading *reading, const char *handler)
 {
-	static const char with_folder[] = "static:", with_upstream[] = "proxy:";
-	static const char cache[] = "cache:";
+	const char *argument;
+	const struct handler_ops *ops = handler_find(handler, &argument);
 	char name[PATH_MAX];
 
-	if (strncmp(handler, with_upstream, strlen(with_upstream)) == 0 ||
-	    strncmp(handler, cache, strlen(cache)) == 0)
+	if (!ops)
+		return; /* the server says more of it */
+	if (ops->takes_upstream && argument)
 		refuse(reading,
 		       "its handler '%.100s' names an upstream of its own; leave the address out: "
 		       "it is the experiment's \"upstream\"",
 		       handler);
-	else if ((is_handler(handler, "proxy") || is_handler(handler, "cache")) &&
-		 !reading->judge->experiment->upstream.wanted)
+	else if (ops->takes_upstream && !reading->judge->experiment->upstream.wanted)
 		refuse(reading,
 		       "its handler '%s' passes requests on, and the experiment has no "
 		       "\"upstream\"; give one",
 		       handler);
-	if (strncmp(handler, with_folder, strlen(with_folder)) != 0)
+	if (ops->argument_is != HANDLER_PATH || !argument)
 		return;
-	handler += strlen(with_folder);
-	if (handler[0] == '/' || !join(reading->folder, handler, name))
+	if (argument[0] == '/' || !join(reading->folder, argument, name))
 		refuse(reading,
 		       "it serves '%.200s'; accepted: a folder below the experiment's, as seen "
 		       "from the configuration",
-		       handler);
+		       argument);
 	else if (may_copy(reading, name))
 		add_folder(reading, name);
 }
@@ -298,7 +302,7 @@ static void judge_routes(struct reading *reading, const json_t *routes)
 	{
 		const char *handler = json_string_value(json_object_get(route, "handler"));
 
-		if (handler && !reading->refused)
+		if (handler)
 			judge_handler(reading, handler);
 	}
 	reading->judge->experiment->has_routes = routes != NULL;
@@ -318,7 +322,10 @@ static void judge_config(struct reading *reading, const char *name)
 	add_file(reading, name);
 	if (!reading->refused && json_read_file(path, CONFIG_BYTES_MAX, NULL, &config, &error) < 0)
 		refuse(reading, "%s", error.text);
-	json_object_foreach(config, said, ignored) judge_key(reading, said);
+	json_object_foreach(config, said, ignored)
+	{
+		judge_key(reading, said);
+	}
 	judge_routes(reading, json_object_get(config, "routes"));
 	json_decref(config);
 }
@@ -388,7 +395,10 @@ int served_copy(const struct experiment *experiment, struct directory *directory
 	json_t *file;
 
 	folder_of(experiment->path, root);
-	json_array_foreach(experiment->files, index,
-			   file) if (copy_file(root[0] ? root : ".", file, directory) < 0) break;
+	json_array_foreach(experiment->files, index, file)
+	{
+		if (copy_file(root[0] ? root : ".", file, directory) < 0)
+			break;
+	}
 	return directory->failed;
 }

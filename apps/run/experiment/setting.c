@@ -74,8 +74,10 @@ static int judge_handler(const char *word)
 {
 	struct tp_error ignored;
 
-	if (strncmp(word, "static", 6) == 0 || strncmp(word, "proxy:", 6) == 0 ||
-	    strncmp(word, "cache:", 6) == 0)
+	const char *argument;
+	const struct handler_ops *ops = handler_find(word, &argument);
+
+	if (!ops || ops->argument_is == HANDLER_PATH || (ops->takes_upstream && argument))
 		return -EINVAL;
 	return handler_check(word, &ignored);
 }

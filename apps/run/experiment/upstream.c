@@ -2,6 +2,7 @@
 
 #include "apps/run/experiment/axis_judge.h"
 #include "apps/run/experiment/complaint.h"
+#include "dataplane/handlers/handler.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,8 +37,9 @@ static void complain_key(const struct judge *judge, struct way way, const char *
 static void judge_value(const struct judge *judge, struct way way, enum setting_id id,
 			const json_t *json, struct setting_value value)
 {
-	if (id == SETTING_HANDLER &&
-	    (strncmp(value.word, "proxy", 5) == 0 || strncmp(value.word, "cache", 5) == 0))
+	const char *argument;
+
+	if (id == SETTING_HANDLER && handler_find(value.word, &argument)->takes_upstream)
 		complain_value(judge, way, setting_name(id), json,
 			       "a handler that answers by itself, like \"respond\"");
 	else if (id == SETTING_WORKERS && value.word)

@@ -152,7 +152,10 @@ static void judge_host(struct judge *judge, const json_t *host, bool server)
 			 "a host is expected: an object like {\"ssh\": \"user@host\"}");
 		return;
 	}
-	json_object_foreach((json_t *)host, name, value) judge_member(judge, name, value, server);
+	json_object_foreach((json_t *)host, name, value)
+	{
+		judge_member(judge, name, value, server);
+	}
 	if (server && !json_object_get(host, "address"))
 		complain(judge, false,
 			 "'address' is missing: the IPv4 address at which clients on other hosts "

@@ -1,20 +1,15 @@
 #include "apps/run/plan/answers.h"
 
+#include "dataplane/handlers/handler.h"
+
 #include <errno.h>
-#include <string.h>
-
-/* Whether a handler is one of this name, with or without an argument behind ':'. */
-static bool is_handler(const char *handler, const char *name)
-{
-	size_t bytes = strlen(name);
-
-	return strncmp(handler, name, bytes) == 0 && (!handler[bytes] || handler[bytes] == ':');
-}
 
 /* With routes the handler is what the client expects of the path that it asks for. */
 static int judge_routes(const char *handler, struct tp_error *error)
 {
-	if (is_handler(handler, "respond") || is_handler(handler, "echo"))
+	const char *argument;
+
+	if (handler_find(handler, &argument)->answers != HANDLER_ANSWERS_ANY)
 		return 0;
 	return tp_fail(
 		error, -EINVAL,
@@ -28,9 +23,9 @@ static int judge_routes(const char *handler, struct tp_error *error)
 static int judge_passing(const struct plan_cell *cell, const struct experiment *experiment,
 			 struct tp_error *error)
 {
-	const char *handler = cell->cell.of[SETTING_HANDLER].word;
+	const char *handler = cell->cell.of[SETTING_HANDLER].word, *argument;
 
-	if (!is_handler(handler, "proxy") && !is_handler(handler, "cache"))
+	if (!handler_find(handler, &argument)->takes_upstream)
 		return 0;
 	if (!cell_speaks_http(&cell->cell))
 		return tp_fail(

@@ -88,6 +88,16 @@ static void add_protocol(json_t *argv, const struct cell *cell)
 		add_text(argv, "--tls");
 }
 
+/* Its file may say things of a protocol that this cell does not speak, and the cell says so. */
+static void add_config(json_t *argv, const struct experiment *experiment, const struct cell *cell)
+{
+	add_flag(argv, "config", experiment->server_config);
+	if (!cell_speaks_http(cell))
+		add_setting(argv, "protocol", cell, SETTING_PROTOCOL);
+	if (!cell->of[SETTING_TLS].number)
+		add_text(argv, "--no-tls");
+}
+
 /* Where the upstream listens and the server connects to. */
 static void add_upstream(json_t *argv, const char *flag, const struct plan_ground *ground)
 {
@@ -126,7 +136,7 @@ json_t *argv_make_server(const struct experiment *experiment, const struct plan_
 	if (cell_speaks_http(&cell->cell) && !setting_says(of[SETTING_HTTP_PARSER], "views"))
 		add_setting(argv, "http-parser", &cell->cell, SETTING_HTTP_PARSER);
 	if (experiment->server_config)
-		add_flag(argv, "config", experiment->server_config);
+		add_config(argv, experiment, &cell->cell);
 	if (experiment->upstream.wanted)
 		add_upstream(argv, "upstream", ground);
 	return argv;

@@ -70,8 +70,11 @@ void environment_lend(json_t *environment, const json_t *before, json_t *differe
 		if (!json_equal(value, now))
 			note_difference(differences, name, value, now);
 	}
-	json_object_foreach(environment, name, value) if (!json_object_get(before, name))
-		note_difference(differences, name, NULL, value);
+	json_object_foreach(environment, name, value)
+	{
+		if (!json_object_get(before, name))
+			note_difference(differences, name, NULL, value);
+	}
 }
 
 void environment_become(const json_t *environment)
@@ -81,5 +84,7 @@ void environment_become(const json_t *environment)
 
 	clearenv();
 	json_object_foreach((json_t *)environment, name, value)
+	{
 		setenv(name, json_string_value(value), 1);
+	}
 }

@@ -7,7 +7,7 @@
 #include "apps/run/plan/workers.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/core/units.h"
+#include "dataplane/handlers/handler.h"
 #include "dataplane/proto/frame.h"
 #include "dataplane/tls/tls.h"
 #include "stacks/registry.h"
@@ -56,15 +56,13 @@ static void resolve_client(struct setting_value *of)
 /* The bytes of each response, where the handler says them. */
 static void resolve_response(struct setting_value *of)
 {
-	static const char respond[] = "respond:";
-	const char *handler = of[SETTING_HANDLER].word;
-	uint64_t bytes;
+	const char *handler = of[SETTING_HANDLER].word, *argument;
 
-	if (strcmp(handler, "echo") == 0)
+	if (handler_find(handler, &argument)->answers == HANDLER_ANSWERS_ECHO)
 		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
-	else if (strncmp(handler, respond, strlen(respond)) == 0 &&
-		 units_parse_bytes(handler + strlen(respond), BODY_BYTES_MAX, &bytes) == 0)
-		of[SETTING_RESPONSE_BYTES].number = (uint32_t)bytes;
+	else
+		of[SETTING_RESPONSE_BYTES].number =
+			handler_fill_bytes(handler, of[SETTING_RESPONSE_BYTES].number);
 }
 
 /* Replaces what was left to the program by what it becomes. */

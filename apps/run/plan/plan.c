@@ -122,8 +122,11 @@ static bool has_number(const json_t *array, json_int_t number)
 	size_t index;
 	json_t *value;
 
-	json_array_foreach((json_t *)array, index,
-			   value) if (json_integer_value(value) == number) return true;
+	json_array_foreach((json_t *)array, index, value)
+	{
+		if (json_integer_value(value) == number)
+			return true;
+	}
 	return false;
 }
 

@@ -98,7 +98,9 @@ static void join_argv(const json_t *argv, FILE *to)
 	json_t *argument;
 
 	json_array_foreach((json_t *)argv, index, argument)
+	{
 		fprintf(to, " %s", json_string_value(argument));
+	}
 	fputc('\n', to);
 }
 
@@ -188,7 +190,9 @@ static void print_cautions(const struct plan *plan, FILE *to)
 	size_t index;
 
 	json_array_foreach(cautions, index, caution)
+	{
 		fprintf(to, "note: %s\n", json_string_value(caution));
+	}
 	json_decref(cautions);
 }
 

@@ -1,6 +1,7 @@
 #include "apps/common/json.h"
 #include "apps/run/result/growth.h"
 #include "apps/run/result/result.h"
+#include "dataplane/handlers/handler.h"
 
 #include <math.h>
 #include <string.h>
@@ -213,6 +214,25 @@ static json_t *details_of(const json_t *before, const json_t *after)
 	return details;
 }
 
+/* What the handlers counted, of those counters that the server knows. */
+static json_t *handlers_of(const json_t *before, const json_t *after)
+{
+	static const char *const names[] = {
+#define X(name, meaning) #name,
+		HANDLER_COUNTERS(X)
+#undef X
+	};
+	json_t *handlers = json_object();
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct growth_source source = {"server", names[i]};
+
+		if (growth_find(after, source))
+			growth_set(handlers, names[i], before, after, source);
+	}
+	return handlers;
+}
+
 /* What is no count stands as the later snapshot has it. */
 static json_t *levels_of(const json_t *after)
 {
@@ -248,6 +268,7 @@ json_t *result_server(const json_t *before, const json_t *after, unsigned worker
 	forget_segments(server, before, after);
 	growth_set_level(server, "largest_write_bytes", after,
 			 (struct growth_source){"transport", "largest_write_bytes"});
+	json_object_set_new(server, "handlers", handlers_of(before, after));
 	json_object_set_new(server, "details", details_of(before, after));
 	json_object_set_new(server, "levels", levels_of(after));
 	json_object_set_new(server, "host", host_of(before, after));

@@ -101,7 +101,10 @@ unsigned summary_valid(const json_t *results)
 	size_t index;
 	json_t *result;
 
-	json_array_foreach((json_t *)results, index, result) valid += is_valid(result);
+	json_array_foreach((json_t *)results, index, result)
+	{
+		valid += is_valid(result);
+	}
 	return valid;
 }
 
@@ -136,9 +139,11 @@ static const json_t *settings_of(const json_t *plan, const char *variant)
 	size_t index;
 	json_t *sample;
 
-	json_array_foreach(json_object_get(plan, "samples"), index,
-			   sample) if (is_of(sample, variant)) return json_object_get(sample,
-										      "cell");
+	json_array_foreach(json_object_get(plan, "samples"), index, sample)
+	{
+		if (is_of(sample, variant))
+			return json_object_get(sample, "cell");
+	}
 	return NULL;
 }
 
@@ -292,7 +297,10 @@ void summary_print(const json_t *summary, FILE *to)
 	fprintf(to, "\n%-*s  valid  %10s  %10s  %10s  %13s  %13s  %10s  %11s\n", width, "variant",
 		"req/s", "min", "max", "sample p50 us", "sample p99 us", "resp/write",
 		"busy us/req");
-	json_array_foreach((json_t *)cells, index, cell) print_cell(cell, width, to);
+	json_array_foreach((json_t *)cells, index, cell)
+	{
+		print_cell(cell, width, to);
+	}
 	fprintf(to,
 		"\nMedians of the valid samples' own figures; min and max are of requests/s. "
 		"Sample p50 and p99\nare medians of each sample's percentile of service time; the "

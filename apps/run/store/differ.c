@@ -147,7 +147,10 @@ static void judge_samples(json_t *differences, const json_t *was, const json_t *
 		json_object_update(keys, json_array_get(was, i));
 		json_object_update(keys, json_array_get(now, i));
 	}
-	json_object_foreach(keys, key, ignored) judge_sample_member(differences, key, was, now);
+	json_object_foreach(keys, key, ignored)
+	{
+		judge_sample_member(differences, key, was, now);
+	}
 	json_decref(keys);
 }
 

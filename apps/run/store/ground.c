@@ -25,15 +25,15 @@ static int check_port(uint16_t port, struct tp_error *error)
 	return port_check(&address, error);
 }
 
-/* A free port; different runs begin at different ones. 0 if there is none. */
-static uint16_t choose_port(unsigned start)
+/* A free port, but for one; different runs begin at different ones. 0 if there is none. */
+static uint16_t choose_port(unsigned start, uint16_t but)
 {
 	struct tp_error ignored;
 
 	for (unsigned i = 0; i < PORT_COUNT; i++) {
 		uint16_t port = (uint16_t)(PORT_FIRST + (start + i) % PORT_COUNT);
 
-		if (check_port(port, &ignored) == 0)
+		if (port != but && check_port(port, &ignored) == 0)
 			return port;
 	}
 	return 0;
@@ -50,9 +50,10 @@ static uint32_t random_number(void)
 /* The wanted ports, and others where none are; a server's neighbour is its upstream's. */
 static void name_ports(struct ground *ground, const struct ground_wish *wish, unsigned start)
 {
-	ground->port = wish->port ? wish->port : choose_port(start);
-	ground->upstream_port = wish->upstream_port ? wish->upstream_port
-						    : choose_port((ground->port + 1u) % PORT_COUNT);
+	ground->port = wish->port ? wish->port : choose_port(start, wish->upstream_port);
+	ground->upstream_port =
+		wish->upstream_port ? wish->upstream_port
+				    : choose_port((ground->port + 1u) % PORT_COUNT, ground->port);
 }
 
 static int find_ports(struct ground *ground, const struct ground_wish *wish, struct tp_error *error)

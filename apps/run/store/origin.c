@@ -113,7 +113,9 @@ static void check_whole(const struct origin *origin, struct problems *problems)
 
 	manifest_check(origin->path, faults);
 	json_array_foreach(faults, index, fault)
+	{
 		problems_add(problems, "%s", json_string_value(fault));
+	}
 	json_decref(faults);
 }
 
@@ -267,7 +269,9 @@ static json_t *leave_out_environment(const json_t *plan)
 	size_t index;
 
 	json_array_foreach(json_object_get(copy, "samples"), index, sample)
+	{
 		json_object_del(sample, "env");
+	}
 	return copy;
 }
 

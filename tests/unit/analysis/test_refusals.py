@@ -64,6 +64,23 @@ class Between(unittest.TestCase):
         bare = replace(self.result, host=None)
         self.assertEqual([one.what for one in refusals.between(bare, bare)], ["host"])
 
+    def test_tls_provider(self):
+        """Another TLS library is refused by its side, where both results speak TLS"""
+
+        def under(**providers):
+            tls = {side: {"on": True, "provider": name} for side, name in providers.items()}
+            samples = [replace(one, raw=one.raw | {"tls": tls}) for one in self.result.samples]
+            return replace(self.result, samples=samples)
+
+        old, new = "OpenSSL 3.0.16", "OpenSSL 3.5.0"
+        one = under(server=old, client=old)
+        self.assertEqual(refusals.between(one, one), [])
+        (found,) = refusals.between(one, under(server=new, client=old))
+        self.assertEqual((found.what, found.a, found.b), ("server's TLS provider", old, new))
+        found = refusals.between(one, under(server=new, client=new))
+        self.assertEqual(len(found), 2)
+        self.assertEqual(refusals.between(one, self.result), [])
+
     def test_build(self):
         """Another build type, sanitizer or assertions is refused"""
         for key, value, expected in (

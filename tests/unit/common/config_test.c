@@ -35,10 +35,24 @@ static int parse_ones(const struct flag *flag, const char *text)
 	return 0;
 }
 
-static void explain_ones(const char *text, struct flag_fault *fault)
+static bool explain_ones(const char *text, struct flag_fault *fault)
 {
-	*fault = (struct flag_fault){.steps = {{.index = 1}}, .step_count = 1};
-	snprintf(fault->text, sizeof(fault->text), "the second is no 1");
+	json_t *array = json_loads(text, 0, NULL), *number;
+	bool is_wrong = false;
+	size_t i;
+
+	json_array_foreach(array, i, number)
+	{
+		if (json_integer_value(number) == 1 || fault->skip-- > 0)
+			continue;
+		fault->steps[0] = (struct place_step){.index = i};
+		fault->step_count = 1;
+		snprintf(fault->text, sizeof(fault->text), "number %zu is no 1", i);
+		is_wrong = true;
+		break;
+	}
+	json_decref(array);
+	return is_wrong;
 }
 
 static const struct flag_kind ones = {
@@ -291,6 +305,30 @@ static void a_relative_path_begins_at_its_file(void)
 	end();
 }
 
+/* It stands in JSON, which has no other bytes. */
+static void a_name_is_a_text(void)
+{
+	begin();
+	put("a.json", "{}");
+	CU_ASSERT_EQUAL(READ("--config", "a\xff.json", "--config", "a.json"), -EINVAL);
+	expect_problem("a?.json: the name is not UTF-8, and could not be recorded\n");
+	CU_ASSERT_STRING_EQUAL(config.files, "a.json");
+	end();
+}
+
+/* Each at its place. */
+static void all_that_is_wrong_within_a_value_is_told(void)
+{
+	begin();
+	put("a.json", "{\"ones\": [1, 2, 1, 3], \"loud\": 7}");
+	CU_ASSERT_EQUAL(READ("--config", "a.json"), -EINVAL);
+	CU_ASSERT_EQUAL(problems.count, 3);
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "a.json:1:14: number 1 is no 1\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, "a.json:1:20: number 3 is no 1\n"));
+	config_fini(&config);
+	end();
+}
+
 static void a_shipped_file_is_found_by_its_name(void)
 {
 	begin();
@@ -304,6 +342,11 @@ static void a_shipped_file_is_found_by_its_name(void)
 	CU_ASSERT_EQUAL(READ("--config", "tpc"), -EINVAL);
 	expect_problem("tpc: neither a file here nor a shipped configuration; these are shipped: "
 		       "tcp\n");
+	CU_ASSERT_FATAL(mkdir("tcp", 0700) == 0); /* is none */
+	CU_ASSERT_EQUAL(READ("--config", "tcp"), 0);
+	CU_ASSERT_EQUAL(values.count, 9);
+	config_fini(&config);
+	CU_ASSERT_EQUAL(rmdir("tcp"), 0);
 	put("tcp", "{\"conn_max\": 8}");
 	CU_ASSERT_EQUAL(READ("--config", "tcp"), 0);
 	CU_ASSERT_EQUAL(values.count, 8);
@@ -338,7 +381,7 @@ static const struct {
 	{"{\"wait\": 1}", "a.json:1:10: 'wait' is 1; accepted: one of block, spin"},
 	{"{\"tls_cert\": true}", "a.json:1:14: 'tls_cert' is true; accepted: a path"},
 	{"{\"tls_cert\": \"\"}", "a.json:1:14: 'tls_cert' is \"\"; accepted: a path"},
-	{"{\"ones\": [1, 2]}", "a.json:1:14: the second is no 1"},
+	{"{\"ones\": [1, 2]}", "a.json:1:14: number 1 is no 1"},
 	/* Ranges and units. */
 	{"{\"conn_max\": 0}", "a.json:1:14: 'conn_max' is 0; accepted: a whole number from 1"},
 	{"{\"conn_max\": 101}", "a.json:1:14: 'conn_max' is 101; accepted: a whole number from 1"},
@@ -481,6 +524,8 @@ static const struct suite_test tests[] = {
 	{"a switch is turned off again", a_switch_is_turned_off_again},
 	{"every type is read", every_type_is_read},
 	{"a relative path begins at its file", a_relative_path_begins_at_its_file},
+	{"a file's name is a text", a_name_is_a_text},
+	{"all that is wrong within a value is told", all_that_is_wrong_within_a_value_is_told},
 	{"a shipped file is found by its name", a_shipped_file_is_found_by_its_name},
 	{"every fault is named with its place and what is accepted",
 	 every_fault_is_named_with_its_place_and_what_is_accepted},

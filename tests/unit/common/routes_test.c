@@ -24,11 +24,9 @@ static void routes_lead_to_handlers(void)
 		" {\"path\": \"/a\", \"handler\": \"respond:2\"},"
 		" {\"path\": \"/a\", \"method\": [\"POST\", \"PUT\"], \"handler\": \"echo\"},"
 		" {\"path\": \"/b\", \"method\": [\"GET\"], \"handler\": \"respond:3\"}]";
-	struct tp_error error;
 
 	CU_ASSERT_EQUAL(flag_routes.parse(&row, text), 0);
 	CU_ASSERT_EQUAL(routes.count, 4);
-	CU_ASSERT_EQUAL(routes_judge(&routes, &error), 0);
 	CU_ASSERT_STRING_EQUAL(find("/", HTTP1_GET), "respond:1");
 	CU_ASSERT_STRING_EQUAL(find("/else/where", HTTP1_DELETE), "respond:1");
 	CU_ASSERT_STRING_EQUAL(find("/a", HTTP1_GET), "respond:2");
@@ -51,16 +49,53 @@ static void a_later_table_takes_the_place_of_an_earlier(void)
 	routes = (struct routes){.count = 0};
 }
 
-static void two_routes_for_the_same_do_not_go_together(void)
+/* The faults of a text are told one by one, in their order, and then no more. */
+static void every_fault_is_told(void)
 {
-	static const char text[] = "[{\"path\": \"/a\", \"handler\": \"echo\"},"
-				   " {\"path\": \"/a\", \"handler\": \"respond\"}]";
-	struct tp_error error = {""};
+	static const char text[] =
+		"[{\"path\": \"/a\", \"handler\": \"echo\"},"
+		" {\"path\": 7, \"match\": \"no\", \"handler\": \"nobody\"},"
+		" {\"path\": \"/b\", \"handler\": \"respond\", \"x\": 1, \"y\": 2},"
+		" 8,"
+		" {\"path\": \"/a\", \"handler\": \"respond\"}]";
+	static const struct {
+		unsigned route;
+		bool at_key;
+		const char *says;
+	} rows[] = {
+		{1, false, "'path' of a route"},
+		{1, false, "'match' of a route"},
+		{1, false, "'nobody' is no handler"},
+		{2, true, "unknown key 'x'"},
+		{2, true, "unknown key 'y'"},
+		{3, false, "a route is an object"},
+		{4, false, "the route '/a': it is there twice"},
+	};
+	enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+
+	CU_ASSERT_EQUAL(flag_routes.parse(&row, text), -EINVAL);
+	for (unsigned i = 0; i < ROWS; i++) {
+		struct flag_fault fault = {.skip = i};
+
+		CU_ASSERT_TRUE(flag_routes.explain(text, &fault));
+		CU_ASSERT_EQUAL(fault.steps[0].index, rows[i].route);
+		CU_ASSERT_EQUAL(fault.at_key, rows[i].at_key);
+		CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, rows[i].says));
+	}
+	CU_ASSERT_FALSE(flag_routes.explain(text, &(struct flag_fault){.skip = ROWS}));
+}
+
+/* Only who serves from it needs it, and a higher layer may say otherwise. */
+static void folder_of_a_handler_need_not_be_there(void)
+{
+	static const char text[] = "[{\"path\": \"/\", \"handler\": \"static:/nonexistent\"}]";
+	const char *handler = NULL;
+	const struct flag one = {.name = "handler", .kind = &flag_handler, .value = &handler};
 
 	CU_ASSERT_EQUAL(flag_routes.parse(&row, text), 0);
-	CU_ASSERT_EQUAL(routes_judge(&routes, &error), -EINVAL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "/a"));
-	CU_ASSERT_PTR_NULL(routes_find(&routes, "/a", HTTP1_GET));
+	CU_ASSERT_EQUAL(flag_handler.parse(&one, "static:/nonexistent"), 0);
+	CU_ASSERT_EQUAL(flag_handler.parse(&one, "static"), -EINVAL);
+	CU_ASSERT_STRING_EQUAL(handler, "static:/nonexistent");
 	routes_fini(&routes);
 	routes = (struct routes){.count = 0};
 }
@@ -90,10 +125,10 @@ static void a_fault_is_at_its_place(void)
 	};
 
 	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct flag_fault fault = {.step_count = 99};
+		struct flag_fault fault = {.skip = 0};
 
 		CU_ASSERT_EQUAL(flag_routes.parse(&row, rows[i].text), -EINVAL);
-		flag_routes.explain(rows[i].text, &fault);
+		CU_ASSERT_TRUE(flag_routes.explain(rows[i].text, &fault));
 		CU_ASSERT_EQUAL(fault.step_count, rows[i].step_count);
 		if (rows[i].key)
 			CU_ASSERT_STRING_EQUAL(fault.steps[1].key, rows[i].key);
@@ -145,7 +180,8 @@ static const struct suite_test tests[] = {
 	{"routes lead to handlers", routes_lead_to_handlers},
 	{"a later table takes the place of an earlier",
 	 a_later_table_takes_the_place_of_an_earlier},
-	{"two routes for the same do not go together", two_routes_for_the_same_do_not_go_together},
+	{"every fault is told, in its order", every_fault_is_told},
+	{"the folder of a handler need not be there yet", folder_of_a_handler_need_not_be_there},
 	{"a fault is at its place", a_fault_is_at_its_place},
 	{"a path has a bound", a_path_has_a_bound},
 	{"directories lead on from the folder", directories_lead_on_from_the_folder},

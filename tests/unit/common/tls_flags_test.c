@@ -70,6 +70,17 @@ static void a_client_trusts_the_systems_authorities_unless_told(void)
 	CU_ASSERT_EQUAL(options.config.version_max, TLS_1_2);
 }
 
+/* Of a server of HTTP/1.1; what a client offers is its own affair. */
+static void a_server_offers_only_what_it_speaks(void)
+{
+	struct tp_error error = {""};
+
+	CU_ASSERT_EQUAL(RESOLVE(true, "http/1.1", &error, "--tls", "--tls-alpn", "http/1.1"), 0);
+	CU_ASSERT_EQUAL(RESOLVE(true, NULL, &error, "--tls", "--tls-alpn", "x"), 0);
+	CU_ASSERT_EQUAL(RESOLVE(true, "http/1.1", &error, "--tls", "--tls-alpn", "h2"), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "promises what this server does not speak"));
+}
+
 static void without_tls_nothing_is_said_of_it(void)
 {
 	struct tp_error error = {""};
@@ -118,6 +129,7 @@ static const struct suite_test tests[] = {
 	 a_server_is_self_signed_with_tickets_unless_told},
 	{"a client trusts the system's authorities unless it is told otherwise",
 	 a_client_trusts_the_systems_authorities_unless_told},
+	{"a server offers only what it speaks", a_server_offers_only_what_it_speaks},
 	{"without TLS nothing is said of it", without_tls_nothing_is_said_of_it},
 	{"what does not go together is refused", what_does_not_go_together_is_refused},
 };

@@ -25,6 +25,31 @@ static void specs_are_judged(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, handler_usage));
 }
 
+/* A folder's text is judged alone, and with the folder. */
+static void text_is_judged_by_itself(void)
+{
+	CU_ASSERT_EQUAL(handler_check_text("static:/nonexistent", &error), 0);
+	CU_ASSERT_EQUAL(handler_check("static:/nonexistent", &error), -EINVAL);
+	CU_ASSERT_EQUAL(handler_check_text("static", &error), -EINVAL);
+	CU_ASSERT_EQUAL(handler_check_text("respond:x", &error), -EINVAL);
+	CU_ASSERT_EQUAL(handler_check_text("respondx", &error), -ENOENT);
+}
+
+static void ops_are_found_by_the_whole_name(void)
+{
+	const char *argument = "";
+
+	CU_ASSERT_PTR_NULL(handler_find("respondx:5", &argument));
+	CU_ASSERT_PTR_NULL(handler_find("respon", &argument));
+	CU_ASSERT_EQUAL(handler_find("echo", &argument)->answers, HANDLER_ANSWERS_ECHO);
+	CU_ASSERT_PTR_NULL(argument);
+	CU_ASSERT_EQUAL(handler_find("proxy:a:b", &argument)->answers, HANDLER_ANSWERS_ANY);
+	CU_ASSERT_STRING_EQUAL(argument, "a:b");
+	CU_ASSERT_EQUAL(handler_fill_bytes("respond", 64), 64);
+	CU_ASSERT_EQUAL(handler_fill_bytes("respond:1KiB", 64), 1024);
+	CU_ASSERT_EQUAL(handler_fill_bytes("spin:7", 64), 64);
+}
+
 static void response_bytes_are_the_specs_or_the_servers(void)
 {
 	struct handler_config config = {.response_bytes = 64};
@@ -59,6 +84,9 @@ static void who_passes_on_has_an_upstream_of_its_own_or_the_servers(void)
 
 static const struct suite_test tests[] = {
 	{"a handler's spec is judged", specs_are_judged},
+	{"a text is judged by itself, or with the folder that it names", text_is_judged_by_itself},
+	{"ops are found by the whole name, and say what a client can expect",
+	 ops_are_found_by_the_whole_name},
 	{"response bytes are the spec's own or the server's",
 	 response_bytes_are_the_specs_or_the_servers},
 	{"who passes requests on has an upstream of its own or the server's",

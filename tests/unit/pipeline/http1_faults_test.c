@@ -44,6 +44,28 @@ static void expect_fault(const struct fault *fault)
 	talk_close(&talk);
 }
 
+/* It has nobody who reads its body, and what follows it is another answer's. */
+static void refused_head_has_no_body(void)
+{
+	struct server_config config = talk_config("coalesce");
+	const char *end;
+
+	config.body_max = 1000;
+	talk_open(&talk, &config);
+	talk_say(&talk, "HEAD / HTTP/1.1\r\n" HOST "Content-Length: 1001\r\n\r\n");
+	CU_ASSERT_EQUAL(strncmp(talk.heard, "HTTP/1.1 413 ", 13), 0);
+	end = strstr(talk.heard, "\r\n\r\n");
+	CU_ASSERT_TRUE(end && end[4] == '\0');
+	talk_close(&talk);
+	talk_open(&talk, &config);
+	talk_say(&talk, "HEAD / HTTP/1.1\r\n" HOST "\r\n");
+	talk.heard_bytes = 0;
+	talk_say(&talk, "BREW / HTTP/1.1\r\n" HOST "\r\n");
+	end = strstr(talk.heard, "\r\n\r\n");
+	CU_ASSERT_TRUE(end && end[4] != '\0');
+	talk_close(&talk);
+}
+
 static void expect_faults(const struct fault *faults, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)
@@ -200,6 +222,8 @@ static const struct suite_test tests[] = {
 	{"what is too long, too large or too many is refused", too_much_is_refused},
 	{"a fault behind the beginning of the response resets", fault_within_a_response_resets},
 	{"chunks over the bound are refused", chunks_over_the_bound_are_refused},
+	{"a refused HEAD has no body, and an error behind a HEAD has its text",
+	 refused_head_has_no_body},
 	{"a body ends where it says, whatever it holds", body_ends_where_it_says},
 	{"a request cut short by its peer is counted, wherever it is cut",
 	 cut_requests_are_counted},

@@ -188,6 +188,45 @@ static void refused_expectation_ends_the_connection(void)
 		    "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS\r\n\r\n");
 }
 
+static void expectation_left_open_is_an_end_that_is_said(void)
+{
+	expect_last("OPTIONS * HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+		    "Expect: 100-continue\r\n\r\n",
+		    "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n"
+		    "Allow: GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS\r\n\r\n");
+}
+
+/* A handler that answers before its body is there has asked for it. */
+static void expectation_of_an_echo_keeps_the_connection(void)
+{
+	static const char head[] = "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n"
+				   "Expect: 100-continue\r\n\r\n";
+	struct server_config config = talk_config("coalesce");
+	char text[256];
+
+	talk_open(&talk, &config);
+	talk_say(&talk, head);
+	CU_ASSERT_TRUE(talk_heard(&talk, "HTTP/1.1 100 Continue\r\n\r\n"));
+	talk_say(&talk, "abc");
+	CU_ASSERT_TRUE(talk_heard(&talk, OK "Content-Length: 3\r\n\r\nabc"));
+	snprintf(text, sizeof(text), "%sa", head);
+	talk_say(&talk, text);
+	talk_say(&talk, "bc" GET);
+	CU_ASSERT_TRUE(talk_heard(&talk, OK "Content-Length: 3\r\n\r\nabc" TALK_FIVE));
+	talk_close(&talk);
+}
+
+static void every_error_of_ours_is_counted(void)
+{
+	struct server_config config = talk_config("coalesce");
+
+	talk_open(&talk, &config);
+	talk_say(&talk, "TRACE / HTTP/1.1\r\nHost: a\r\n\r\n" GET);
+	CU_ASSERT_EQUAL(talk_counters(&talk)->errors, 1);
+	CU_ASSERT_EQUAL(talk_counters(&talk)->responses, 2);
+	talk_close(&talk);
+}
+
 /* --- splits --- */
 
 #define MIX                                                                               \
@@ -492,6 +531,11 @@ static const struct suite_test tests[] = {
 	 expectation_is_met_before_the_wait},
 	{"100 Continue is sent for chunks too", expectation_is_for_chunks_too},
 	{"a refused expectation ends the connection", refused_expectation_ends_the_connection},
+	{"an expectation left open ends the connection, and the head says so",
+	 expectation_left_open_is_an_end_that_is_said},
+	{"an echo asks for the body before it answers",
+	 expectation_of_an_echo_keeps_the_connection},
+	{"an error with fields of its own is counted as any other", every_error_of_ours_is_counted},
 	{"every split of the input gives the same bytes out", every_split_gives_the_same_bytes},
 	{"a head is known by all of its bytes", head_is_known_by_all_its_bytes},
 	{"1,000 pipelined requests are answered in order, however they are split",

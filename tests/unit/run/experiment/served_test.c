@@ -183,6 +183,13 @@ static void a_configuration_says_no_more_than_is_left_to_it(void)
 	       "'server_config': it says 'delivery', which is a setting of the experiment");
 	expect(&bench, "{\"listen\": \"127.0.0.1:1\"}", "",
 	       "it says 'listen', which is the runner's");
+	expect(&bench, "{\"tls_key\": \"a.key\"}", "",
+	       "it says 'tls_key', and a result holds no keys");
+	put(&bench, "server.json",
+	    "{\"tls_cert\": \"a.pem\", \"listen\": \"127.0.0.1:1\", \"delivery\": \"coalesce\","
+	    " \"routes\": [{\"path\": \"/\", \"handler\": \"proxy\"}]}");
+	CU_ASSERT_PTR_NULL(read_with(&bench, "server.json", ""));
+	CU_ASSERT_EQUAL(bench.problems.count, 4);
 	expect(&bench, ROUTE("proxy"), "", "the experiment has no \"upstream\"; give one");
 	expect(&bench, ROUTE("cache"), "", "the experiment has no \"upstream\"; give one");
 	expect(&bench, ROUTE("proxy:127.0.0.1:80"), UPSTREAM,

@@ -22,7 +22,7 @@ static const char before_text[] =
 	"\"segments_in\": 10, \"bursts_in\": 4, \"segments_out\": null, "
 	"\"bursts_out\": 1, \"wakeups\": 100},"
 	" \"details\": {\"reads\": 7}, \"levels\": {\"low\": 90}, \"server\": {\"requests\": 800, "
-	"\"responses\": 800, \"errors\": 0},"
+	"\"responses\": 800, \"errors\": 0, \"cache_hits\": 3},"
 	" \"busy\": {\"busy_ns\": 5000}, \"process\": {\"user_us\": 10, "
 	"\"system_us\": 20, \"rss_kib\": 100,"
 	" \"rss_peak_kib\": 110, \"rss_peak_since_start_kib\": 150, \"migrations\": 2, "
@@ -37,7 +37,7 @@ static const char after_text[] =
 	"\"bursts_out\": 9, \"wakeups\": 500},"
 	" \"details\": {\"reads\": 17}, \"levels\": {\"low\": 40}, \"server\": {\"requests\": "
 	"2400, "
-	"\"responses\": 2400, \"errors\": 0},"
+	"\"responses\": 2400, \"errors\": 0, \"cache_hits\": 10},"
 	" \"busy\": {\"busy_ns\": 1605000}, \"process\": {\"user_us\": "
 	"510, \"system_us\": 1020, \"rss_kib\": 130,"
 	" \"rss_peak_kib\": 140, \"rss_peak_since_start_kib\": 150, \"migrations\": 5, "
@@ -93,6 +93,8 @@ static void takes_the_difference(void)
 	expect_number(server, "rss_peak_since_start_kib", 150);
 	expect_number(server, "largest_write_bytes", 704);
 	expect_number(json_object_get(server, "details"), "reads", 10);
+	expect_number(json_object_get(server, "handlers"), "cache_hits", 7);
+	CU_ASSERT_EQUAL(json_object_size(json_object_get(server, "handlers")), 1);
 	expect_number(json_object_get(server, "levels"), "low", 40);
 	json_decref(server);
 	json_decref(before);

@@ -54,6 +54,23 @@ static void taken_and_given_back(void)
 	CU_ASSERT_FALSE(exists(ground.folder));
 }
 
+/* A port that is wished for the upstream is not found for the server as well, or the other way. */
+static void no_port_is_both(void)
+{
+	struct ground_wish wish = {.run_id = NULL};
+	struct ground first, ground;
+
+	ground_pretend(&first, &any);
+	wish.upstream_port = first.port;
+	ground_pretend(&ground, &wish);
+	CU_ASSERT_EQUAL(ground.upstream_port, first.port);
+	CU_ASSERT(ground.port && ground.port != ground.upstream_port);
+	wish = (struct ground_wish){.port = first.upstream_port};
+	ground_pretend(&ground, &wish);
+	CU_ASSERT_EQUAL(ground.port, first.upstream_port);
+	CU_ASSERT(ground.upstream_port && ground.port != ground.upstream_port);
+}
+
 /* A process takes ground, makes a folder and a file in it, and is killed. */
 static void leave(struct ground *ground)
 {
@@ -135,6 +152,7 @@ static const struct suite_test tests[] = {
 	 what_a_killed_run_left_is_removed},
 	{"an id is taken again once it is free, and not before",
 	 an_id_is_taken_again_once_it_is_free},
+	{"a server and its upstream never have one port", no_port_is_both},
 	{"folders that are no run's stay", names_that_are_no_run_stay},
 };
 
