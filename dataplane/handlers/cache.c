@@ -397,7 +397,6 @@ static void cache_destroy(struct handler *handler)
 
 	proxy_close(&cache->proxy);
 	store_destroy(&cache->store);
-	cache->askings.in_use = 0; /* what goes on ends with the server */
 	slab_destroy(&cache->askings);
 	free(cache);
 }

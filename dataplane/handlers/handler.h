@@ -42,7 +42,7 @@ struct handler_config {
 	X(upstream_connections, "proxy: connections made")                   \
 	X(upstream_requests, "proxy: requests passed on")                    \
 	X(upstream_failures, "proxy: requests that an upstream failed")      \
-	X(upstream_retries, "proxy: of them, passed on to another")          \
+	X(upstream_retries, "proxy: requests sent again")                    \
 	X(cache_hits, "cache: answers from memory")                          \
 	X(cache_misses, "cache: answers fetched")                            \
 	X(cache_joined, "cache: requests that waited for another's fetch")   \
