@@ -167,9 +167,11 @@ static bool respond(struct proxied *proxied, const struct http1_response *respon
 	proxied->keep_alive = response->framing.keep_alive && proxied->body != BODY_UNTIL_CLOSE;
 	if (proxied->body == BODY_NONE && !has_length && !proxied->is_head)
 		body_bytes = 0;
-	exchange_respond(proxied->exchange, &(struct response){.status = response->status,
-							       .body_bytes = body_bytes,
-							       .fields = fields_written(&fields)});
+	exchange_respond(proxied->exchange,
+			 &(struct response){.status = response->status,
+					    .body_bytes = body_bytes,
+					    .date = proxy_head_date(response, NULL),
+					    .fields = fields_written(&fields)});
 	if (proxied->tap)
 		proxied->tap->on_head(proxied->tap, response, body_bytes);
 	return true;

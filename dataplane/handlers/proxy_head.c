@@ -1,5 +1,7 @@
 #include "dataplane/handlers/proxy_head.h"
 
+#include "dataplane/proto/http1_date.h"
+
 #include <string.h>
 
 static const char *const hop_by_hop[] = {"connection", "keep-alive",	    "te",
@@ -116,4 +118,16 @@ void proxy_head_fields(const struct http1_response *response, const char *const 
 {
 	put_fields(FIELDS_WALK(response), but, text);
 	put_via(text, response->minor);
+}
+
+const char *proxy_head_date(const struct http1_response *response, const char *ours)
+{
+	struct fields_walk walk = FIELDS_WALK(response);
+	struct span text, another;
+	int64_t seconds;
+
+	if (!fields_next(&walk, "date", &text) || fields_next(&walk, "date", &another) ||
+	    text.bytes != HTTP1_DATE_BYTES || http1_date_parse(text, &seconds) < 0)
+		return ours;
+	return (const char *)text.base;
 }

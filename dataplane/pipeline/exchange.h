@@ -43,6 +43,7 @@ struct response {
 	uint16_t status;     /* of HTTP; framed: 400 and above is an error frame, and the end */
 	uint64_t body_bytes; /* or BODY_UNKNOWN: streamed in chunks or frames */
 	const char *type;    /* Content-Type; NULL for none */
+	const char *date;    /* another's, HTTP1_DATE_BYTES; NULL: the turn's */
 	struct span fields;  /* further field lines, whole, each with its CRLF; at most
 				EXCHANGE_FIELDS_BYTES */
 };
