@@ -2,6 +2,7 @@
 
 #include "dataplane/core/check.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/path.h"
 #include "dataplane/handlers/proxied_body.h"
 #include "dataplane/handlers/proxy_head.h"
 
@@ -386,6 +387,8 @@ struct proxied *proxied_begin(struct proxy *proxy, struct exchange *exchange,
 	proxied->head_bytes = (uint32_t)head.bytes;
 	if (head.full)
 		refuse(proxied, 431);
+	else if (path_has_dots(request->path))
+		refuse(proxied, 400);
 	else if (request->method == HTTP1_CONNECT || request->method == HTTP1_TRACE)
 		refuse(proxied, 501);
 	return proxied;

@@ -6,6 +6,9 @@
  *	  \---------- failed, and nothing is lost ---/
  *	any --failed for good--> REFUSE (before the response's head), or the connection is broken
  *
+ * A path with parts of dots is refused: an upstream that resolves them would answer with what no
+ * route to it was meant to match.
+ *
  * The request's head is written once, at the beginning, so that it can be sent again; its body is
  * passed on as it comes and as the upstream takes it, also while the response is on its way back.
  * Another upstream is asked only while nothing of the response has come, nothing of the body has

@@ -18,6 +18,9 @@
 
 enum { PROXY_CONNECTION_BYTES = 512 };
 
+/* Writes the target as an upstream gets it. */
+void proxy_head_target(const struct request *request, struct fields_text *text);
+
 /* Writes a request's whole head; text.full says that there was no room. */
 void proxy_head_request(const struct request *request, struct fields_text *text);
 

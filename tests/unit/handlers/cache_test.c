@@ -106,9 +106,9 @@ static void hits_need_no_upstream(void)
 static void host_and_target_tell_answers_apart(void)
 {
 	static const char *const requests[] = {
-		"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x HTTP/1.1\r\nHost: b\r\n\r\n",
-		"GET /x?1 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /y HTTP/1.1\r\nHost: a\r\n\r\n",
-		"GET /x1 HTTP/1.1\r\nHost: a\r\n\r\n"};
+		"GET /x HTTP/1.1\r\nHost: a\r\n\r\n",	"GET /x HTTP/1.1\r\nHost: b\r\n\r\n",
+		"GET /x?1 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x? HTTP/1.1\r\nHost: a\r\n\r\n",
+		"GET /y HTTP/1.1\r\nHost: a\r\n\r\n",	"GET /x1 HTTP/1.1\r\nHost: a\r\n\r\n"};
 
 	open_by_hand("");
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
@@ -116,6 +116,7 @@ static void host_and_target_tell_answers_apart(void)
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
 		CU_ASSERT_FALSE(asked_for(requests[i], ok));
 	CU_ASSERT_FALSE(asked_for("GET http://a/x HTTP/1.1\r\nHost: a\r\n\r\n", ok));
+	CU_ASSERT_FALSE(asked_for("GET /x HTTP/1.1\r\nHost: A\r\n\r\n", ok));
 	hand_close(&hand);
 }
 

@@ -129,9 +129,38 @@ static void too_many_named_fields_are_refused(void)
 
 static void absolute_form_becomes_origin_form(void)
 {
+	static const char *const targets[][2] = {
+		{"/p?q", "/p?q"}, {"/p?", "/p?"}, {"", "/"}, {"?", "/?"}, {"?q", "/?q"}};
+	char request[128], expected[128];
+
+	for (unsigned i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET http://b.example%s HTTP/1.1\r\nHost: b.example\r\n\r\n",
+			 targets[i][0]);
+		snprintf(expected, sizeof(expected), "GET %s HTTP/1.1\r\nHost: b.example\r\n",
+			 targets[i][1]);
+		open_by_hand("");
+		CU_ASSERT_TRUE(ask(request));
+		CU_ASSERT_TRUE(hand_has(upstream, expected));
+		hand_close(&hand);
+	}
+}
+
+/* Its route was matched by other words than those that the upstream would go by. */
+static void a_path_with_parts_of_dots_is_refused(void)
+{
+	static const char *const targets[] = {"/a/../b", "/%2e%2E/b", "/a/..%2fb", "/a/.",
+					      "http://a/b/.."};
+	char request[128];
+
 	open_by_hand("");
-	CU_ASSERT_TRUE(ask("GET http://b.example/p?q HTTP/1.1\r\nHost: b.example\r\n\r\n"));
-	CU_ASSERT_TRUE(hand_has(upstream, "GET /p?q HTTP/1.1\r\nHost: b.example\r\n"));
+	for (unsigned i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: a\r\n\r\n",
+			 targets[i]);
+		CU_ASSERT_FALSE(ask(request));
+		CU_ASSERT_EQUAL(status(), 400);
+	}
+	CU_ASSERT_TRUE(ask("GET /a/..b?/../ HTTP/1.1\r\nHost: a\r\n\r\n"));
 	hand_close(&hand);
 }
 
@@ -442,6 +471,7 @@ static const struct suite_test tests[] = {
 	{"fields of one hop stay there", fields_of_one_hop_stay_there},
 	{"a Connection that names too many fields is refused", too_many_named_fields_are_refused},
 	{"absolute form becomes origin form", absolute_form_becomes_origin_form},
+	{"a path with parts of dots is refused", a_path_with_parts_of_dots_is_refused},
 	{"interim answers are swallowed", interim_answers_are_swallowed},
 	{"interim answers are swallowed within a bound",
 	 interim_answers_are_swallowed_within_a_bound},
