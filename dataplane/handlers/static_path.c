@@ -2,6 +2,7 @@
 
 #include "dataplane/handlers/path.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* Whether a part of the name may begin with `byte`: none is empty or hidden. */
@@ -33,19 +34,6 @@ static unsigned decode(struct span path, char *name, size_t *bytes_out)
 	return 0;
 }
 
-bool static_path_index(char name[STATIC_NAME_BYTES])
-{
-	size_t bytes = strlen(name);
-	bool parted = bytes == 0 || name[bytes - 1] == '/';
-
-	if (bytes + !parted + sizeof(STATIC_INDEX) > STATIC_NAME_BYTES)
-		return false;
-	if (!parted)
-		name[bytes++] = '/';
-	strcpy(name + bytes, STATIC_INDEX);
-	return true;
-}
-
 unsigned static_path_name(struct span path, char name_out[STATIC_NAME_BYTES])
 {
 	size_t bytes;
@@ -59,5 +47,8 @@ unsigned static_path_name(struct span path, char name_out[STATIC_NAME_BYTES])
 	name_out[bytes] = '\0';
 	if (bytes > 0 && name_out[bytes - 1] != '/')
 		return 0;
-	return static_path_index(name_out) ? 0 : 414;
+	if (bytes + sizeof(STATIC_INDEX) > STATIC_NAME_BYTES)
+		return 414;
+	strcpy(name_out + bytes, STATIC_INDEX);
+	return 0;
 }

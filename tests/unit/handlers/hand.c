@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 1024 * 1024, TURNS_MAX = 3000, CONNS = 64 };
+enum { TEXT_BYTES = 1024 * 1024, TURNS_MAX = 3000, CONNS = 320 };
 
 /* The time of all instances, ahead of whatever clock a server looks at when it is made. */
 static uint64_t now_ns;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum { HAND_ENDS = 32, HAND_SERVERS = 4, HAND_PORT = 9000 };
+enum { HAND_ENDS = 300, HAND_SERVERS = 4, HAND_PORT = 9000 };
 
 /* A connection of the test's, and what came over it. */
 struct hand_end {
