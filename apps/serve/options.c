@@ -101,7 +101,7 @@ static bool is_for_http(const char *handler)
 
 static bool wants_upstream(const char *handler)
 {
-	return ops_of(handler)->takes_upstream && !strchr(handler, ':');
+	return handler_wants_upstream(handler);
 }
 
 /* The first of the handlers that this is true of, or NULL. */

@@ -179,7 +179,7 @@ static void keep(struct asking *asking, struct span bytes)
 	count_evicted(cache);
 }
 
-/* RFC 9111 section 4.4. */
+/* RFC 9111 section 4.4; other workers' caches are not told. */
 static void forget(struct asking *asking)
 {
 	struct store *store = &asking->cache->store;

@@ -8,6 +8,8 @@
  *	proxy[:ADDR[,ADDR]] what the upstreams answer (HTTP); the server's, where none are named
  *	cache[:ADDR[,ADDR]] the same, kept within a bound (HTTP)
  *
+ * Behind the addresses, or in their place, those two may have options, each behind a ';'.
+ *
  * A handler belongs to one worker's server and lives as long; each keeps what it needs in a struct
  * of its own that embeds struct handler first. Whoever adds one adds its ops to the table in
  * handler.c.
@@ -52,7 +54,7 @@ struct handler_ops {
 	const char *name;
 	const char *argument; /* in messages: "DIR"; NULL if none may follow */
 	bool argument_needed;
-	bool takes_upstream; /* without one, it has the configuration's `upstream` */
+	bool takes_upstream; /* naming none, it has the configuration's `upstream` */
 	bool http_only;
 	/* Judges the text behind ':' (NULL if none). 0, or negative errno with `error` filled. */
 	int (*check)(const char *argument, struct tp_error *error);
@@ -95,6 +97,9 @@ extern const struct handler_ops *const handler_table[];
  * -EINVAL for an argument that is wrong, with `error` naming what is accepted.
  */
 int handler_check(const char *spec, struct tp_error *error);
+
+/* Whether it is a handler that passes requests on and names nobody to whom. */
+bool handler_wants_upstream(const char *spec);
 
 /* Makes it. 0, or negative errno with `error` filled. */
 int handler_create(const char *spec, const struct handler_config *config,

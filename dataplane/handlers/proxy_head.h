@@ -3,8 +3,8 @@
  *
  * What concerns one connection alone stays there: Connection and whatever it names, Keep-Alive, TE,
  * Trailer, Transfer-Encoding, Upgrade, Expect and Proxy-*. How the body is framed is said anew by
- * whoever sends it. Via is added, Date is the origin's. Each field is compared with each member of Connection, so those
- * may have PROXY_CONNECTION_BYTES together; for more there is no room.
+ * whoever sends it. Via is added, Date is the origin's. Each field is compared with each member of
+ * Connection, so those may have PROXY_CONNECTION_BYTES together; for more there is no room.
  *
  * Plane: turn.
  */

@@ -3,6 +3,7 @@
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/provenance/sha256.h"
+#include "dataplane/handlers/handler.h"
 
 #include <errno.h>
 #include <fts.h>
@@ -253,11 +254,6 @@ static void judge_key(struct reading *reading, const char *name)
 		       name);
 }
 
-static bool is_handler(const char *handler, const char *name)
-{
-	return strcmp(handler, name) == 0;
-}
-
 /* A route's handler: its folder is served, its upstream the experiment's. */
 static void judge_handler(struct reading *reading, const char *handler)
 {
@@ -265,14 +261,14 @@ static void judge_handler(struct reading *reading, const char *handler)
 	static const char cache[] = "cache:";
 	char name[PATH_MAX];
 
-	if (strncmp(handler, with_upstream, strlen(with_upstream)) == 0 ||
-	    strncmp(handler, cache, strlen(cache)) == 0)
+	if (!handler_wants_upstream(handler) &&
+	    (strncmp(handler, with_upstream, strlen(with_upstream)) == 0 ||
+	     strncmp(handler, cache, strlen(cache)) == 0))
 		refuse(reading,
 		       "its handler '%.100s' names an upstream of its own; leave the address out: "
 		       "it is the experiment's \"upstream\"",
 		       handler);
-	else if ((is_handler(handler, "proxy") || is_handler(handler, "cache")) &&
-		 !reading->judge->experiment->upstream.wanted)
+	else if (handler_wants_upstream(handler) && !reading->judge->experiment->upstream.wanted)
 		refuse(reading,
 		       "its handler '%s' passes requests on, and the experiment has no "
 		       "\"upstream\"; give one",

@@ -22,22 +22,29 @@ static void open_cache(const char *options, const char *upstream_handler)
 {
 	char spec[128];
 
-	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u%s", UPSTREAM_PORT, options);
+	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u;ttl=60s%s", UPSTREAM_PORT, options);
 	hand_open(&hand);
 	hand_serve(&hand, PORT, spec);
 	hand_serve(&hand, UPSTREAM_PORT, upstream_handler);
 	client = hand_connect(&hand, PORT);
 }
 
-static void open_by_hand(const char *options)
+/* With an upstream in the test's hand. */
+static void open_served(const char *spec)
 {
-	char spec[128];
-
-	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u%s", HAND_PORT, options);
 	hand_open(&hand);
 	hand_listen(&hand);
 	hand_serve(&hand, PORT, spec);
 	client = hand_connect(&hand, PORT);
+}
+
+/* What names no lifetime is kept for a minute, unless the options say another time. */
+static void open_by_hand(const char *options)
+{
+	char spec[128];
+
+	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u;ttl=60s%s", HAND_PORT, options);
+	open_served(spec);
 }
 
 /* Whether a request has come to the upstream, whose latest connection is `upstream`. */
@@ -199,7 +206,7 @@ static void some_answers_are_kept_though_they_say_something(void)
 		"Expires: Sun, 06 Nov 1994 08:50:37 GMT\r\nContent-Length: 0\r\n\r\n"};
 	char request[128];
 
-	open_by_hand(";ttl=0s");
+	open_served("cache:127.0.0.1:9000");
 	for (unsigned i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		snprintf(request, sizeof(request), "GET /%u HTTP/1.1\r\nHost: a\r\n\r\n", i);
 		CU_ASSERT_TRUE(asked_for(request, answers[i]));
@@ -434,7 +441,7 @@ static void begin_slow(void)
 /* All others wait for it. */
 static void open_slow(void)
 {
-	open_by_hand(";ttl=60s");
+	open_by_hand("");
 	begin_slow();
 	ask_all();
 	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS);
@@ -460,7 +467,7 @@ static void a_client_that_dawdles_is_overtaken(void)
 /* One that takes a little now and then is as slow as one that takes nothing. */
 static void nobody_joins_a_client_that_has_dawdled(void)
 {
-	open_by_hand(";ttl=60s");
+	open_by_hand("");
 	begin_slow();
 	for (unsigned i = 0; i < 4; i++) {
 		hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS / 4);
