@@ -104,9 +104,7 @@ static bool is_for_http(const char *handler)
 
 static bool wants_upstream(const char *handler)
 {
-	const char *argument;
-
-	return ops_of(handler, &argument)->takes_upstream && !argument;
+	return handler_wants_upstream(handler);
 }
 
 static unsigned handler_count(const struct serve_options *options)
