@@ -63,6 +63,14 @@ static inline struct span span_reader_piece(struct span_reader *reader)
 			     reader->span->bytes - reader->offset};
 }
 
+/* Passes over `bytes` of the current piece. */
+static inline void span_reader_pass(struct span_reader *reader, size_t bytes)
+{
+	ASSERT(bytes <= reader->left && reader->offset + bytes <= reader->span->bytes);
+	reader->offset += bytes;
+	reader->left -= bytes;
+}
+
 /* Passes over `bytes` of what is left. */
 static inline void span_reader_skip(struct span_reader *reader, size_t bytes)
 {
@@ -71,8 +79,7 @@ static inline void span_reader_skip(struct span_reader *reader, size_t bytes)
 		size_t piece = span_reader_piece(reader).bytes;
 		size_t step = piece < bytes ? piece : bytes;
 
-		reader->offset += step;
-		reader->left -= step;
+		span_reader_pass(reader, step);
 		bytes -= step;
 	}
 }
@@ -87,8 +94,7 @@ static inline void span_reader_copy(struct span_reader *reader, uint8_t *to, siz
 
 		memcpy(to, piece.base, step);
 		to += step;
-		reader->offset += step;
-		reader->left -= step;
+		span_reader_pass(reader, step);
 		bytes -= step;
 	}
 }

@@ -12,7 +12,7 @@ static int echo_create(const char *argument, const struct handler_config *config
 
 	if (!handler)
 		return tp_fail(error, -ENOMEM, "no memory for the handler echo");
-	handler->ops = &echo_ops;
+	*handler = (struct handler){.ops = &echo_ops, .answers = ANSWERS_BODIES};
 	*handler_out = handler;
 	return 0;
 }

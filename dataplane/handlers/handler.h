@@ -77,14 +77,17 @@ struct handler_ops {
 	uint64_t (*upkeep)(struct handler *handler, uint64_t now_ns);
 };
 
+/* Whether a codec may answer runs of requests by itself. */
+enum handler_answers {
+	ANSWERS_ITS_OWN, /* no: they are made one by one */
+	ANSWERS_ALIKE,	 /* 200, response_bytes of FRAME_FILL_BYTE, the request's body dropped */
+	ANSWERS_BODIES,	 /* 200, the request's own body */
+};
+
 struct handler {
 	const struct handler_ops *ops;
-	/*
-	 * Whether all responses are alike: 200, this many bytes of FRAME_FILL_BYTE, the request's
-	 * body dropped. Then a codec may answer runs of requests by itself.
-	 */
-	bool answers_alike;
-	uint32_t response_bytes;
+	enum handler_answers answers;
+	uint32_t response_bytes; /* ANSWERS_ALIKE */
 };
 
 /* Every handler's ops, ended by NULL. */

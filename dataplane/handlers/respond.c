@@ -32,7 +32,7 @@ static int respond_create(const char *argument, const struct handler_config *con
 	if (argument)
 		units_parse_bytes(argument, BODY_MAX, &bytes);
 	*handler = (struct handler){
-		.ops = &respond_ops, .answers_alike = true, .response_bytes = (uint32_t)bytes};
+		.ops = &respond_ops, .answers = ANSWERS_ALIKE, .response_bytes = (uint32_t)bytes};
 	*handler_out = handler;
 	return 0;
 }

@@ -61,7 +61,7 @@ struct codec_state {
 	};
 };
 
-/* Whole requests one behind the other, which one handler answers all alike. */
+/* Whole requests one behind the other, which a codec answers in one handler's place. */
 struct run {
 	struct handler *handler;
 	unsigned requests;
@@ -69,10 +69,24 @@ struct run {
 	size_t request_body_bytes;  /* of it bodies */
 	size_t response_bytes;	    /* all that their answers take of the send memory */
 	size_t response_body_bytes; /* of it bodies */
+	size_t answer_bytes;	    /* ANSWERS_ALIKE: each answer */
 };
 
 /* A run asks for no more room at once than a single response may. */
 enum { RUN_BYTES_MAX = FRAME_HEAD_BYTES + LIMIT_CHUNK_BYTES };
+
+/*
+ * The bytes of answers, of `answer_bytes` each, from which on a run takes no other: they make a
+ * write due, leave no room, or are the last that it may have. 0: not even one has room.
+ */
+static inline size_t run_bound(unsigned requests_max, size_t due_bytes, size_t answer_bytes)
+{
+	size_t most = answer_bytes <= RUN_BYTES_MAX ? RUN_BYTES_MAX - answer_bytes + 1 : 0;
+	size_t all = requests_max * answer_bytes;
+
+	most = due_bytes < most ? due_bytes : most;
+	return all < most ? all : most;
+}
 
 struct codec {
 	const char *name; /* "framed" */

@@ -209,20 +209,20 @@ static enum step step_head(struct conn *conn, unsigned *share)
 	struct conn_world *world = conn->world;
 	struct request request;
 
-	if (conn->reader->left == 0)
-		return await_head(conn);
-	if (*share == 0)
-		return STEP_YIELD;
-	switch (world->codec->decode(world, &conn->codec, conn->reader, &request)) {
-	case CODEC_OK:
-		(*share)--;
-		return begin_exchange(conn, &request);
-	case CODEC_MORE:
-		return await_head(conn);
-	case CODEC_BAD:
-		break;
+	if (conn->reader->left > 0) {
+		if (*share == 0)
+			return STEP_YIELD;
+		switch (world->codec->decode(world, &conn->codec, conn->reader, &request)) {
+		case CODEC_OK:
+			(*share)--;
+			return begin_exchange(conn, &request);
+		case CODEC_BAD:
+			return fail(conn);
+		case CODEC_MORE:
+			break;
+		}
 	}
-	return fail(conn);
+	return await_head(conn);
 }
 
 static enum step step_exchange(struct conn *conn)
@@ -313,7 +313,7 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 			return false;
 		world->codec->write_run(world, &run, piece.base, world->rooms[0].base);
 		output_commit(conn, run.response_bytes);
-		span_reader_skip(conn->reader, run.request_bytes);
+		span_reader_pass(conn->reader, run.request_bytes);
 		*share -= run.requests;
 		account_run(conn, &run);
 		output_complete(conn);
@@ -399,10 +399,11 @@ void conn_visit(struct conn *conn)
 	struct span spans[LIMIT_SPANS];
 	unsigned count = conn->aborted ? 0 : tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
 	struct span_reader reader = span_reader_of(spans, count);
-	size_t lent = reader.left;
+	size_t lent = reader.left, used;
 	enum step step;
 
-	list_remove(&conn->ready);
+	if (list_linked(&conn->ready))
+		list_remove(&conn->ready);
 	conn->crowded = count == LIMIT_SPANS;
 	conn->starved = conn->stalled = false;
 	conn->reader = &reader;
@@ -410,9 +411,10 @@ void conn_visit(struct conn *conn)
 	conn->reader = NULL;
 	if (conn->aborted)
 		return;
-	if (lent > reader.left) {
-		tp_consume(world->tp, conn->handle, lent - reader.left);
-		conn->consumed_bytes += lent - reader.left;
+	used = lent - reader.left;
+	if (used > 0) {
+		conn->consumed_bytes += used;
+		tp_consume(world->tp, conn->handle, used);
 	}
 	output_write(conn);
 	if (conn->state == CONN_HEAD && !conn->partial && conn->deadline.kind == DEADLINE_IDLE)
@@ -421,7 +423,7 @@ void conn_visit(struct conn *conn)
 		note_wait(conn, reader.left);
 	world->counters->yields += step == STEP_YIELD;
 	/* a full array may hide more input, which brings no event of its own */
-	if (step == STEP_YIELD || (conn->crowded && lent > reader.left))
+	if (step == STEP_YIELD || (conn->crowded && used > 0))
 		list_push(&world->ready, &conn->ready);
 }
 

@@ -46,8 +46,7 @@ void exchange_copy(struct exchange *exchange, struct room_writer *writer, size_t
 		size_t step = piece.bytes < bytes ? piece.bytes : bytes;
 
 		room_writer_put(writer, piece.base, step);
-		conn->reader->offset += step;
-		conn->reader->left -= step;
+		span_reader_pass(conn->reader, step);
 		bytes -= step;
 	}
 }

@@ -14,37 +14,67 @@ static size_t whole_message(const uint8_t *bytes, size_t available, uint32_t fra
 	return (flags & (FRAME_START | FRAME_END)) == FRAME_START ? 0 : frame_bytes;
 }
 
-bool framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
-		     size_t due_bytes, struct run *run_out)
+/* Each answer takes the same room. */
+static void find_alike(const struct conn_world *world, struct span piece, unsigned requests_max,
+		       size_t due_bytes, struct run *run)
 {
-	size_t response_bytes = FRAME_HEAD_BYTES + world->framed->response_bytes;
-	size_t requests_bytes = 0, answers_bytes = 0;
+	size_t answer_bytes = FRAME_HEAD_BYTES + world->framed->response_bytes, answers_bytes = 0;
+	size_t bound_bytes = run_bound(requests_max, due_bytes, answer_bytes);
+	const uint8_t *at = piece.base, *end = at + piece.bytes;
 	unsigned requests = 0;
 
-	while (requests < requests_max && answers_bytes < due_bytes &&
-	       answers_bytes + response_bytes <= RUN_BYTES_MAX) {
-		size_t frame_bytes = whole_message(piece.base + requests_bytes,
-						   piece.bytes - requests_bytes, world->frame_max);
+	while (answers_bytes < bound_bytes) {
+		size_t frame_bytes = whole_message(at, (size_t)(end - at), world->frame_max);
 
 		if (frame_bytes == 0)
 			break;
 		requests++;
-		requests_bytes += frame_bytes;
-		answers_bytes += response_bytes;
+		at += frame_bytes;
+		answers_bytes += answer_bytes;
 	}
-	*run_out = (struct run){
-		.handler = world->framed,
-		.requests = requests,
-		.request_bytes = requests_bytes,
-		.request_body_bytes = requests_bytes - (size_t)requests * FRAME_HEAD_BYTES,
-		.response_bytes = answers_bytes,
-		.response_body_bytes = answers_bytes - (size_t)requests * FRAME_HEAD_BYTES};
-	return requests > 0;
+	run->requests = requests;
+	run->request_bytes = (size_t)(at - piece.base);
+	run->response_bytes = answers_bytes;
+}
+
+/* Each answer takes the room of its request. */
+static void find_bodies(const struct conn_world *world, struct span piece, unsigned requests_max,
+			size_t due_bytes, struct run *run)
+{
+	unsigned requests = 0;
+	size_t bytes = 0;
+
+	while (requests < requests_max && bytes < due_bytes) {
+		size_t frame_bytes =
+			whole_message(piece.base + bytes, piece.bytes - bytes, world->frame_max);
+
+		if (frame_bytes == 0 || bytes + frame_bytes > RUN_BYTES_MAX)
+			break;
+		requests++;
+		bytes += frame_bytes;
+	}
+	run->requests = requests;
+	run->request_bytes = run->response_bytes = bytes;
+}
+
+bool framed_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
+		     size_t due_bytes, struct run *run_out)
+{
+	size_t heads_bytes;
+
+	run_out->handler = world->framed;
+	if (world->framed->answers == ANSWERS_ALIKE)
+		find_alike(world, piece, requests_max, due_bytes, run_out);
+	else
+		find_bodies(world, piece, requests_max, due_bytes, run_out);
+	heads_bytes = (size_t)run_out->requests * FRAME_HEAD_BYTES;
+	run_out->request_body_bytes = run_out->request_bytes - heads_bytes;
+	run_out->response_body_bytes = run_out->response_bytes - heads_bytes;
+	return run_out->requests > 0;
 }
 
 /* All bodies in one sweep, then the heads into it. */
-void framed_write_run(struct conn_world *world, const struct run *run, const uint8_t *request,
-		      uint8_t *to)
+static void write_alike(const struct run *run, const uint8_t *request, uint8_t *to)
 {
 	uint32_t body_bytes = run->handler->response_bytes;
 
@@ -54,4 +84,23 @@ void framed_write_run(struct conn_world *world, const struct run *run, const uin
 		to += FRAME_HEAD_BYTES + body_bytes;
 		request += FRAME_LENGTH_BYTES + bytes_get_le32(request + FRAME_OFFSET_LENGTH);
 	}
+}
+
+/* All frames in one sweep, then into each that it is a whole answer. */
+static void write_bodies(const struct run *run, const uint8_t *request, uint8_t *to)
+{
+	memcpy(to, request, run->response_bytes);
+	for (unsigned i = 0; i < run->requests; i++) {
+		bytes_put_le32(to + FRAME_OFFSET_FLAGS, FRAME_START | FRAME_END);
+		to += FRAME_LENGTH_BYTES + bytes_get_le32(to + FRAME_OFFSET_LENGTH);
+	}
+}
+
+void framed_write_run(struct conn_world *world, const struct run *run, const uint8_t *request,
+		      uint8_t *to)
+{
+	if (run->handler->answers == ANSWERS_ALIKE)
+		write_alike(run, request, to);
+	else
+		write_bodies(run, request, to);
 }

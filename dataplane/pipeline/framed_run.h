@@ -1,5 +1,5 @@
 /*
- * framed_run: runs of whole frames that are all answered alike (codec.h).
+ * framed_run: runs of whole frames, answered alike or with their own bodies (codec.h).
  *
  * Plane: turn.
  */

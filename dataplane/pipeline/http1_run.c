@@ -17,20 +17,7 @@ static struct handler *judge(const struct conn_world *world)
 		return NULL;
 	if (!handler)
 		handler = route_find(world->routes, request->path, HTTP1_GET, &code, &methods);
-	return handler && handler->answers_alike ? handler : NULL;
-}
-
-/* Reads the head at `bytes` and judges it. NULL: it is none, or of another kind. */
-static struct handler *read_alike(struct conn_world *world, struct span bytes,
-				  size_t *head_bytes_out, bool *read_out)
-{
-	struct http1_scan scan = {0};
-
-	*read_out = bytes.bytes > 0 &&
-		    world->parser->parse(bytes.base, bytes.bytes, &world->http1_limits, &scan,
-					 &world->request, head_bytes_out,
-					 &world->counters->parser_allocations) == HTTP1_OK;
-	return *read_out ? judge(world) : NULL;
+	return handler && handler->answers == ANSWERS_ALIKE ? handler : NULL;
 }
 
 static const struct http1_run_head *run_head(struct conn_world *world,
@@ -48,58 +35,150 @@ static const struct http1_run_head *run_head(struct conn_world *world,
 	return head;
 }
 
-/* Adds a request to the run. False: its answer finds no room, or is another handler's. */
-static bool add(struct conn_world *world, struct run *run, struct handler *handler,
-		size_t head_bytes)
-{
-	size_t response_bytes = run_head(world, handler)->bytes + handler->response_bytes;
+/* A run being found. */
+struct search {
+	struct conn_world *world;
+	struct run *run;
+	const uint8_t *at, *end; /* of the piece, what stands behind the run */
+	unsigned requests_max;
+	size_t due_bytes;
+	size_t bound_bytes; /* of answers, from which on the run is full; it has a handler */
+};
 
-	if ((run->handler && run->handler != handler) ||
-	    run->response_bytes + response_bytes > RUN_BYTES_MAX)
+/* Whether the run may be of the handler's requests. Its first one decides. */
+static bool claim(struct search *search, struct handler *handler)
+{
+	struct run *run = search->run;
+
+	if (!run->handler) {
+		run->handler = handler;
+		run->answer_bytes =
+			run_head(search->world, handler)->bytes + handler->response_bytes;
+		search->bound_bytes =
+			run_bound(search->requests_max, search->due_bytes, run->answer_bytes);
+	}
+	return run->handler == handler;
+}
+
+static bool is_full(const struct search *search)
+{
+	return search->run->handler && search->run->response_bytes >= search->bound_bytes;
+}
+
+static bool is_known(const struct http1_known *known, const uint8_t *at, const uint8_t *end)
+{
+	return (size_t)(end - at) >= known->bytes && memcmp(at, known->head, known->bytes) == 0;
+}
+
+/* Adds all requests of the known head that stand there. */
+static void add_known(struct search *search)
+{
+	const struct http1_known *known = &search->world->known;
+	struct run *run = search->run;
+	size_t answers_bytes = run->response_bytes;
+	const uint8_t *at = search->at;
+
+	if (!known->handler || !is_known(known, at, search->end) ||
+	    !claim(search, known->handler) || is_full(search))
+		return;
+	do {
+		at += known->bytes;
+		answers_bytes += run->answer_bytes;
+		run->requests++;
+	} while (answers_bytes < search->bound_bytes && is_known(known, at, search->end));
+	search->at = at;
+	run->response_bytes = answers_bytes;
+}
+
+static void learn(struct conn_world *world, struct handler *handler, const uint8_t *head,
+		  size_t head_bytes)
+{
+	struct http1_known *known = &world->known;
+
+	if (world->parser->copies || head_bytes > sizeof(known->head))
+		return;
+	known->handler = handler;
+	known->bytes = head_bytes;
+	memcpy(known->head, head, head_bytes);
+}
+
+/* Reads a head into the world's request. */
+static bool read_head(struct search *search, size_t *head_bytes_out)
+{
+	struct conn_world *world = search->world;
+	struct http1_scan scan = {0};
+
+	return search->at < search->end &&
+	       world->parser->parse(search->at, (size_t)(search->end - search->at),
+				    &world->http1_limits, &scan, &world->request, head_bytes_out,
+				    &world->counters->parser_allocations) == HTTP1_OK;
+}
+
+/* Reads the head that stands there and adds its request. False: it is none of the run's. */
+static bool add_next(struct search *search)
+{
+	struct conn_world *world = search->world;
+	struct run *run = search->run;
+	struct handler *handler;
+	size_t head_bytes;
+	bool added;
+
+	if (!read_head(search, &head_bytes))
 		return false;
-	run->handler = handler;
+	handler = judge(world);
+	if (handler)
+		learn(world, handler, search->at, head_bytes);
+	added = handler && claim(search, handler) && !is_full(search);
+	if (!added && run->requests == 0) /* it is decoded next, and need not be read again */
+		world->ahead = (struct http1_ahead){search->at, head_bytes};
+	else
+		world->parser->release(&world->request);
+	if (!added)
+		return false;
+	search->at += head_bytes;
 	run->requests++;
-	run->request_bytes += head_bytes;
-	run->response_bytes += response_bytes;
-	run->response_body_bytes += handler->response_bytes;
+	run->response_bytes += run->answer_bytes;
 	return true;
 }
 
 bool http1_find_run(struct conn_world *world, struct span piece, unsigned requests_max,
 		    size_t due_bytes, struct run *run_out)
 {
-	struct run run = {.requests = 0};
+	struct search search = {.world = world,
+				.run = run_out,
+				.at = piece.base,
+				.end = piece.base + piece.bytes,
+				.requests_max = requests_max,
+				.due_bytes = due_bytes};
 
 	world->ahead.base = NULL;
-	while (!world->draining && run.requests < requests_max && run.response_bytes < due_bytes) {
-		struct span rest = {piece.base + run.request_bytes,
-				    piece.bytes - run.request_bytes};
-		size_t head_bytes;
-		bool read;
-		struct handler *handler = read_alike(world, rest, &head_bytes, &read);
-		bool added = handler && add(world, &run, handler, head_bytes);
-
-		if (!added && read && run.requests == 0) {
-			world->ahead = (struct http1_ahead){rest.base, head_bytes};
-			break; /* it is decoded next, and need not be read again */
-		}
-		if (read)
-			world->parser->release(&world->request);
-		if (!added)
-			break;
-	}
-	*run_out = run;
-	return run.requests > 0;
+	*run_out = (struct run){.requests = 0};
+	if (world->draining)
+		return false;
+	do
+		add_known(&search);
+	while (!is_full(&search) && add_next(&search));
+	if (run_out->requests == 0)
+		return false;
+	run_out->request_bytes = (size_t)(search.at - piece.base);
+	run_out->response_body_bytes = (size_t)run_out->requests * run_out->handler->response_bytes;
+	return true;
 }
 
+/* The first answer; then all that are written are copied behind themselves. */
 void http1_write_run(struct conn_world *world, const struct run *run, const uint8_t *request,
 		     uint8_t *to)
 {
 	const struct http1_run_head *head = run_head(world, run->handler);
+	size_t written = run->answer_bytes;
 
-	for (unsigned i = 0; i < run->requests; i++) {
-		memcpy(to, head->head, head->bytes);
-		memset(to + head->bytes, FRAME_FILL_BYTE, run->handler->response_bytes);
-		to += head->bytes + run->handler->response_bytes;
+	memcpy(to, head->head, head->bytes);
+	memset(to + head->bytes, FRAME_FILL_BYTE, run->handler->response_bytes);
+	while (written < run->response_bytes) {
+		size_t left = run->response_bytes - written;
+		size_t step = left < written ? left : written;
+
+		memcpy(to + written, to, step);
+		written += step;
 	}
 }

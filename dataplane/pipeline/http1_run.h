@@ -16,6 +16,16 @@ struct http1_run_head {
 	uint8_t head[256];
 };
 
+/*
+ * The last head that was answered in a run, so that one of the very same bytes is not read again:
+ * routes and limits never change, so it means the same, whoever sends it.
+ */
+struct http1_known {
+	struct handler *handler; /* NULL: there is none */
+	size_t bytes;
+	uint8_t head[512]; /* a longer one is read each time */
+};
+
 /* A head that was read as the end of a run, in the world's request. */
 struct http1_ahead {
 	const uint8_t *base; /* where it stands; NULL if there is none */

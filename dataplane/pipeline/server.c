@@ -102,11 +102,11 @@ static void survey_routes(struct conn_world *world)
 	world->framed = route_find(world->routes, (struct span){(const uint8_t *)"/", 1},
 				   HTTP1_POST, &code, &methods);
 	if (world->codec == &codec_framed) {
-		world->runs = world->framed && world->framed->answers_alike;
+		world->runs = world->framed && world->framed->answers != ANSWERS_ITS_OWN;
 		return;
 	}
 	for (unsigned i = 0; i < world->handler_count; i++)
-		world->runs |= world->handlers[i]->answers_alike;
+		world->runs |= world->handlers[i]->answers == ANSWERS_ALIKE;
 }
 
 static void survey_upkeep(struct conn_world *world)
@@ -201,6 +201,10 @@ static void conn_event(struct conn_world *world, struct party *party, const stru
 {
 	struct conn *conn = (struct conn *)party;
 
+	if (event->bits == TP_READABLE) { /* as most events */
+		conn_visit(conn);
+		return;
+	}
 	if (event->bits & TP_FINISHED)
 		conn->peer_finished = true;
 	if (event->bits & (TP_READABLE | TP_WRITABLE | TP_FINISHED))
@@ -246,6 +250,17 @@ static void visit_all(struct list *conns)
 		conn_visit(list_member(link, struct conn, ready));
 }
 
+static void visit_woken(struct conn_world *world)
+{
+	struct list woken;
+
+	if (list_empty(&world->woken))
+		return;
+	list_init(&woken);
+	list_splice(&woken, &world->woken);
+	visit_all(&woken);
+}
+
 static void run_timers(struct conn_world *world)
 {
 	struct list due, *link;
@@ -278,17 +293,18 @@ static uint64_t keep_up(struct conn_world *world)
 static uint64_t bound_wait(const struct conn_world *world, uint64_t wait_ns)
 {
 	uint64_t wake_ns = world->wake_ns < world->upkeep_ns ? world->wake_ns : world->upkeep_ns;
-	uint64_t left_ns = wake_ns > world->now_ns ? wake_ns - world->now_ns : 0;
+	uint64_t left_ns;
 
-	if (!list_empty(&world->ready) || !list_empty(&world->woken))
+	if (wait_ns == 0 || !list_empty(&world->ready) || !list_empty(&world->woken))
 		return 0;
+	left_ns = wake_ns > world->now_ns ? wake_ns - world->now_ns : 0;
 	return left_ns < wait_ns ? left_ns : wait_ns;
 }
 
 void server_turn(struct server *server, uint64_t wait_ns)
 {
 	struct conn_world *world = &server->world;
-	struct list yielded, woken;
+	struct list yielded;
 	struct tp_turn turn;
 	unsigned count;
 
@@ -302,9 +318,7 @@ void server_turn(struct server *server, uint64_t wait_ns)
 		handle_event(server, &server->events[i]);
 	visit_all(&yielded);
 	run_timers(world);
-	list_init(&woken);
-	list_splice(&woken, &world->woken);
-	visit_all(&woken);
+	visit_woken(world);
 	world->upkeep_ns = keep_up(world); /* after all that may set a deadline */
 	busy_account(&server->counters.busy, &turn);
 }

@@ -47,7 +47,7 @@ struct conn_world {
 	struct handler *framed; /* answers every framed request; NULL: none does */
 	struct handler *handlers[ROUTES_MAX];
 	unsigned handler_count;
-	bool runs;			    /* some handler answers all alike */
+	bool runs;			    /* the codec may answer in some handler's place */
 	struct handler *upkeep[ROUTES_MAX]; /* those that have deadlines of their own */
 	unsigned upkeep_count;
 	uint64_t upkeep_ns; /* when they want to be asked at the latest */
@@ -70,6 +70,7 @@ struct conn_world {
 	uint8_t head[CODEC_HEAD_BYTES];
 	struct http1_ahead ahead;
 	struct http1_run_head run_head;
+	struct http1_known known;
 	uint8_t gather[WORLD_GATHER_BYTES];
 };
 

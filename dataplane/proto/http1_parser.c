@@ -87,6 +87,7 @@ const struct http1_parser http1_parser_views = {
 
 const struct http1_parser http1_parser_owned = {
 	.name = "owned",
+	.copies = true,
 	.parse = parse_owned,
 	.release = release_copies,
 };

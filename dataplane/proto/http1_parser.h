@@ -14,6 +14,7 @@
 
 struct http1_parser {
 	const char *name;
+	bool copies; /* each head is to be paid for, also one that is known */
 	/* As http1_parse_request; adds to `allocations` each one it made. */
 	enum http1_status (*parse)(const uint8_t *bytes, size_t available,
 				   const struct http1_limits *limits, struct http1_scan *scan,

@@ -360,6 +360,12 @@ static void end_of_peer(struct tls_conn *conn)
 	tls_conn_report(conn, TP_FINISHED);
 }
 
+/* Whether anything is there that has not been read: lent, or with OpenSSL. */
+static bool is_more_there(const struct tls_conn *conn)
+{
+	return conn->tls->input.left > 0 || SSL_has_pending(conn->ssl);
+}
+
 /* One read of OpenSSL; whether another can bring more. */
 static bool receive_once(struct tls_conn *conn, struct room room)
 {
@@ -371,7 +377,7 @@ static bool receive_once(struct tls_conn *conn, struct room room)
 	done = SSL_read_ex(conn->ssl, room.base, room.bytes, &bytes);
 	if (done) {
 		take_plaintext(conn, bytes);
-		return true;
+		return is_more_there(conn);
 	}
 	switch (SSL_get_error(conn->ssl, done)) {
 	case SSL_ERROR_WANT_READ: /* also behind each message that is not data */
@@ -413,8 +419,11 @@ static bool takes_no_more(const struct tls_conn *conn)
 	return conn->peer_ended || conn->state == TLS_LINGERING;
 }
 
-/* Borrows what the lower transport holds, works on it, and gives back what was used. */
-static size_t receive_some(struct tls_conn *conn)
+/*
+ * Borrows what the lower transport holds, works on it, and gives back what was used. Whether it
+ * may hold more than it lent.
+ */
+static bool receive_some(struct tls_conn *conn)
 {
 	struct tls *tls = conn->tls;
 	unsigned count = tp_peek(tls->lower, conn->lower, tls->input_spans, LIMIT_SPANS);
@@ -430,12 +439,12 @@ static size_t receive_some(struct tls_conn *conn)
 	tls->input = (struct span_reader){0};
 	if (used > 0)
 		tp_consume(tls->lower, conn->lower, used);
-	return used;
+	return used > 0 && count == LIMIT_SPANS;
 }
 
 static void receive(struct tls_conn *conn)
 {
-	while (receive_some(conn) > 0 && !conn->paused)
+	while (receive_some(conn) && !conn->paused)
 		;
 	if (conn->lower_finished && !conn->paused && !takes_no_more(conn))
 		end_truncated(conn);

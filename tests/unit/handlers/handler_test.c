@@ -32,13 +32,13 @@ static void response_bytes_are_the_specs_or_the_servers(void)
 
 	CU_ASSERT_EQUAL_FATAL(handler_create("respond", &config, &handler, &error), 0);
 	CU_ASSERT_EQUAL(handler->response_bytes, 64);
-	CU_ASSERT_TRUE(handler->answers_alike);
+	CU_ASSERT_EQUAL(handler->answers, ANSWERS_ALIKE);
 	handler->ops->destroy(handler);
 	CU_ASSERT_EQUAL_FATAL(handler_create("respond:1KiB", &config, &handler, &error), 0);
 	CU_ASSERT_EQUAL(handler->response_bytes, 1024);
 	handler->ops->destroy(handler);
 	CU_ASSERT_EQUAL_FATAL(handler_create("spin:5", &config, &handler, &error), 0);
-	CU_ASSERT_FALSE(handler->answers_alike); /* each takes its time */
+	CU_ASSERT_EQUAL(handler->answers, ANSWERS_ITS_OWN); /* each takes its time */
 	handler->ops->destroy(handler);
 	CU_ASSERT_EQUAL(handler_create("nothing", &config, &handler, &error), -ENOENT);
 }

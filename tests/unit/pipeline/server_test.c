@@ -294,7 +294,12 @@ static void reader_that_never_reads_is_held(void)
 
 enum { MIXED = 12, MIXED_BODY = 30 };
 
-/* Requests with bodies of different lengths, none of which matters to the answers. */
+static uint32_t mixed_body_bytes(unsigned index)
+{
+	return index * 7 % MIXED_BODY;
+}
+
+/* Requests with bodies of different lengths, and with and without a needless START. */
 static size_t write_mixed(uint8_t *to)
 {
 	size_t bytes = 0;
@@ -302,8 +307,8 @@ static size_t write_mixed(uint8_t *to)
 	for (unsigned i = 0; i < MIXED; i++) {
 		struct frame_head head = {.id = 100 + i,
 					  .opcode = i,
-					  .flags = whole,
-					  .body_bytes = i * 7 % MIXED_BODY};
+					  .flags = i % 2 ? whole : FRAME_END, /* as good */
+					  .body_bytes = mixed_body_bytes(i)};
 
 		frame_encode(to + bytes, &head);
 		memset(to + bytes + FRAME_HEAD_BYTES, (int)i, head.body_bytes);
@@ -312,15 +317,25 @@ static size_t write_mixed(uint8_t *to)
 	return bytes;
 }
 
+static bool expect_mixed_answer(struct bench_end *end, unsigned index, bool echoes)
+{
+	uint32_t bytes = echoes ? mixed_body_bytes(index) : 3;
+	uint8_t body[MIXED_BODY];
+
+	memset(body, echoes ? (int)index : FRAME_FILL_BYTE, sizeof(body));
+	return bench_expect(&bench, end, 100 + index, whole, body, bytes);
+}
+
 /*
  * A run of requests takes another way than one that is cut. Both must end alike, wherever the run
  * is cut, whatever its policy.
  */
-static void expect_mixed(const char *delivery, unsigned writes)
+static void expect_mixed(const char *delivery, const char *handler, unsigned writes)
 {
 	uint8_t requests[MIXED * (FRAME_HEAD_BYTES + MIXED_BODY)];
 	size_t bytes = write_mixed(requests), bodies = bytes - MIXED * FRAME_HEAD_BYTES;
-	struct server_config config = bench_config(delivery, "respond", 3);
+	struct server_config config = bench_config(delivery, handler, 3);
+	bool echoes = strcmp(handler, "echo") == 0;
 
 	for (size_t cut = 0; cut < bytes; cut++) {
 		const struct server_counters *counters;
@@ -335,12 +350,11 @@ static void expect_mixed(const char *delivery, unsigned writes)
 		bench_send(&bench, end, requests + cut, bytes - cut);
 		bench_turn(&bench);
 		for (unsigned i = 0; i < MIXED; i++)
-			CU_ASSERT_TRUE(bench_expect(&bench, end, 100 + i, whole,
-						    (const uint8_t *)"ZZZ", 3));
+			CU_ASSERT_TRUE(expect_mixed_answer(end, i, echoes));
 		CU_ASSERT_EQUAL(counters->requests, MIXED);
 		CU_ASSERT_EQUAL(counters->request_bytes, bodies);
 		CU_ASSERT_EQUAL(counters->responses, MIXED);
-		CU_ASSERT_EQUAL(counters->response_bytes, MIXED * 3);
+		CU_ASSERT_EQUAL(counters->response_bytes, echoes ? bodies : MIXED * 3);
 		if (cut == 0)
 			CU_ASSERT_EQUAL(bench_counters(&bench).writes, writes);
 		bench_close(&bench);
@@ -350,9 +364,11 @@ static void expect_mixed(const char *delivery, unsigned writes)
 static void runs_are_answered_like_single_requests(void)
 {
 	CU_ASSERT_EQUAL(FRAME_FILL_BYTE, 'Z');
-	expect_mixed("immediate", MIXED);
-	expect_mixed("coalesce", 1);
-	expect_mixed("flush-at:60", 4); /* of three responses of 27 bytes */
+	expect_mixed("immediate", "respond", MIXED);
+	expect_mixed("coalesce", "respond", 1);
+	expect_mixed("flush-at:60", "respond", 4); /* of three responses of 27 bytes */
+	expect_mixed("immediate", "echo", MIXED);
+	expect_mixed("coalesce", "echo", 1);
 }
 
 static void run_ends_before_a_bad_frame(void)
@@ -475,8 +491,9 @@ static void expect_short_room(const char *handler, uint32_t request_body, unsign
 
 static void short_room_is_used_by_runs_and_steps_alike(void)
 {
-	expect_short_room("echo", SHORT_BODY, 1);
+	expect_short_room("spin:1", 0, 1);
 	expect_short_room("respond", 0, 2); /* the run, and the step after it */
+	expect_short_room("echo", SHORT_BODY, 2);
 }
 
 static void nobody_gets_more_than_a_share(void)
