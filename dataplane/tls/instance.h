@@ -86,6 +86,7 @@ struct tls_conn {
 	struct ring recv;
 	struct ring send;
 	uint8_t *buffer;
+	uint32_t lent_bytes;	  /* reserved, not committed */
 	uint32_t unwritten_bytes; /* committed since the last write */
 	uint32_t refused_bytes;	  /* what reserve could not lend; 0 if nothing is owed */
 	uint32_t sealing_bytes;	  /* what the interrupted SSL_write was given; 0 if none was */

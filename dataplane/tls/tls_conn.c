@@ -472,6 +472,15 @@ static const uint8_t *next_record(struct tls_conn *conn, uint32_t bytes)
 }
 
 static void count_record(struct tls_conn *conn, size_t bytes)
+/* An emptied ring starts again at its base, but not under a room that is lent. */
+static void sealed(struct tls_conn *conn, uint32_t bytes)
+{
+	if (conn->lent_bytes == 0)
+		ring_consume(&conn->send, bytes);
+	else
+		ring_pass(&conn->send, bytes);
+}
+
 {
 	struct tls_counters *counters = &conn->tls->counters;
 
@@ -496,7 +505,7 @@ static bool seal_record(struct tls_conn *conn)
 	done = SSL_write_ex(conn->ssl, next_record(conn, bytes), bytes, &written);
 	if (done) {
 		conn->sealing_bytes = 0;
-		ring_consume(&conn->send, (uint32_t)written);
+		sealed(conn, (uint32_t)written);
 		count_record(conn, written);
 		return true;
 	}

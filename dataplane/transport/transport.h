@@ -47,7 +47,7 @@
  *
  * Ownership: spans from peek are lent until consume, finish of the turn (next poll) at the latest;
  * rooms from reserve are lent until commit or the next reserve of the same connection, the next
- * poll at the latest.
+ * poll at the latest; a flush between reserve and commit leaves them where they are.
  *
  * Every rule here has a test in tests/conformance; a rule without one is not a rule.
  */

@@ -35,6 +35,8 @@
 	X(refused_reserve_is_answered_once,                                                       \
 	  "a refused reserve is answered by exactly one WRITABLE, when it would succeed")         \
 	X(commit_may_be_less_than_reserved, "what was reserved but not committed is not sent")    \
+	X(flush_leaves_a_lent_room,                                                               \
+	  "a flush between reserve and commit leaves the room where it is")                       \
 	X(commits_leave_at_the_next_poll,                                                         \
 	  "what was committed but not flushed leaves at the next poll")                           \
 	X(commits_keep_their_order, "several commits before a flush leave in order as one write") \
