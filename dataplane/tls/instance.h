@@ -93,17 +93,19 @@ struct tls_conn {
 	uint32_t key_updates;
 	uint16_t bits; /* events to report */
 	uint16_t reason;
-	bool known;	      /* the user has the handle, or will have it with the next event */
-	bool over;	      /* CLOSED is among the bits or was reported, or never will be */
-	bool released;	      /* the handle is dead */
-	bool finish_wanted;   /* our side ends when `send` is empty */
-	bool peer_ended;      /* close_notify was received */
-	bool lower_finished;  /* the lower transport will bring no more than it holds */
-	bool lower_closed;    /* what it holds can still be read, in this poll */
-	bool paused;	      /* sealed bytes wait, for room in `recv` or for send memory */
-	bool unflushed;	      /* written to the lower transport since its last flush */
-	bool alerted;	      /* a fatal alert was received */
-	uint64_t deadline_ns; /* of the handshake or the end; TIMER_NEVER: none */
+	struct tp_fault fault;
+	bool known;	       /* the user has the handle, or will have it with the next event */
+	bool over;	       /* CLOSED is among the bits or was reported, or never will be */
+	bool released;	       /* the handle is dead */
+	bool finish_wanted;    /* our side ends when `send` is empty */
+	bool peer_ended;       /* close_notify was received */
+	bool lower_finished;   /* the lower transport will bring no more than it holds */
+	bool lower_closed;     /* what it holds can still be read, in this poll */
+	bool paused;	       /* sealed bytes wait, for room in `recv` or for send memory */
+	bool unflushed;	       /* written to the lower transport since its last flush */
+	bool alerted;	       /* a fatal alert was received */
+	uint64_t deadline_ns;  /* of the handshake or the end; TIMER_NEVER: none */
+	uint64_t end_bound_ns; /* ENDING: the deadline is never moved behind it */
 	struct timer timer;
 	struct list pending; /* links of the instance's lists */
 	struct list marked;
@@ -194,3 +196,4 @@ void tls_finish(struct tp *tp, struct tp_conn *conn);
 void tls_abort(struct tp *tp, struct tp_conn *conn);
 
 #endif
+struct tp_fault tls_fault(const struct tp *tp, const struct tp_conn *conn);

@@ -179,6 +179,7 @@ int tls_open(const struct tls_config *config, const struct tp_limits *limits, st
 	int code;
 
 	if (!tls)
+	tls->ops.fault = tls_fault;
 		return tp_fail(error, -ENOMEM, "tls: no memory for an instance");
 	code = take_memory(tls, limits, error);
 	if (code == 0)

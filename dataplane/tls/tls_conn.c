@@ -187,9 +187,10 @@ static void note_fault(struct tls_conn *conn)
 	long verdict = verifies ? SSL_get_verify_result(conn->ssl) : X509_V_OK;
 	const char *reason = ERR_reason_error_string(ERR_peek_error());
 
-	conn->tls->base.fault = verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
-				: reason	     ? reason
-						     : "unknown";
+	conn->fault.is_trust = verdict != X509_V_OK;
+	conn->fault.text = conn->fault.is_trust ? X509_verify_cert_error_string(verdict)
+			   : reason		? reason
+						: "unknown";
 }
 
 /*
@@ -218,14 +219,14 @@ static void end_truncated(struct tls_conn *conn)
 {
 	if (conn->state != TLS_HANDSHAKE)
 		conn->tls->counters.truncated++;
-	conn->tls->base.fault = "the peer ended without close_notify";
+	conn->fault.text = "the peer ended without close_notify";
 	tls_conn_drop(conn, TP_RESET);
 }
 
 /* What we sent, our end behind it, may still be on its way to a slow reader and is not cut off. */
 static void leave(struct tls_conn *conn)
 {
-	conn->tls->base.fault = "the peer did not answer the end";
+	conn->fault.text = "the peer did not answer the end";
 	end_for_user(conn, TP_TIMEOUT);
 	set_state(conn, TLS_LINGERING);
 	set_deadline(conn, TLS_LINGER_NS);
@@ -239,7 +240,7 @@ void tls_conn_expire(struct tls_conn *conn)
 	}
 	if (conn->state == TLS_HANDSHAKE) {
 		conn->tls->counters.handshakes_late++;
-		conn->tls->base.fault = "the handshake took too long";
+		conn->fault.text = "the handshake took too long";
 	}
 	tls_conn_drop(conn, TP_TIMEOUT);
 	tls_conn_settle(conn);
@@ -394,7 +395,7 @@ static bool receive_once(struct tls_conn *conn, struct room room)
 	}
 	break_off(conn);
 	if (conn->key_updates > TLS_KEY_UPDATES_MAX)
-		conn->tls->base.fault = "too many KeyUpdates";
+		conn->fault.text = "too many KeyUpdates";
 	return false;
 }
 

@@ -133,4 +133,10 @@ void tls_abort(struct tp *tp, struct tp_conn *handle)
 	tls_conn_drop(conn, TP_ABORTED);
 	conn->bits = TP_CLOSED;
 	conn->reason = TP_ABORTED;
+	conn->fault = (struct tp_fault){0};
+}
+
+struct tp_fault tls_fault(const struct tp *tp, const struct tp_conn *handle)
+{
+	return ((const struct tls_conn *)handle)->fault;
 }

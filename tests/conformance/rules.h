@@ -55,6 +55,8 @@
 	X(many_aborts_reach_all_peers, "a hundred aborts in one turn reset a hundred peers")      \
 	X(calls_after_the_end_are_not_counted,                                                    \
 	  "what is called after finish or abort is neither a refusal nor a write")                \
+	X(ends_in_order_have_no_fault,                                                            \
+	  "a connection that was ended on purpose has no fault, whatever became of others")       \
 	X(close_resets_the_rest, "closing an instance resets its hundred connections")            \
 	X(unread_bytes_survive_finish, "bytes before the finish can be read after it")            \
 	X(stranger_does_not_suffer, "the reset of one connection leaves another's stream whole")  \
