@@ -71,6 +71,7 @@ static int prepare_protocol(struct load_options *options, struct flags *flags,
 	for (unsigned i = 0; !http && i < sizeof(of_http) / sizeof(of_http[0]); i++)
 		if (flags_drop(flags, of_http[i], "--protocol http1", error) < 0)
 			return -EINVAL;
+	tls_expect(&options->stack.tls, flags, options->host, &options->connect);
 	return tls_resolve(&options->stack.tls, flags, false, http ? "http/1.1" : NULL, error);
 }
 

@@ -23,6 +23,12 @@
 /* KeyUpdates taken from one connection; honest peers need one in terabytes. */
 enum { TLS_KEY_UPDATES_MAX = 64 };
 
+/* A host's name and its end; the DNS has none that is longer. */
+enum { TLS_NAME_BYTES = 256 };
+
+/* The most shutdown timeouts that a peer gets which goes on sending when ours has ended. */
+enum { TLS_END_TIMEOUTS = 60 };
+
 /* How long what was sent may take to be delivered when the peer does not answer our end. */
 #define TLS_LINGER_NS (60ull * 1000 * 1000 * 1000)
 
@@ -68,7 +74,7 @@ struct tls {
 	struct list dead;    /* CLOSED was reported; the handles die at the next poll */
 	struct timer_wheel timers;
 	struct tls_counters counters;
-	char server_name[256]; /* client: what SNI says; "" for none */
+	char server_name[TLS_NAME_BYTES]; /* client: what SNI says; "" for none */
 	/* The bytes that the connection at work may read, lent by the lower transport. */
 	struct span input_spans[LIMIT_SPANS];
 	struct span_reader input;

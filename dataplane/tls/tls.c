@@ -142,11 +142,8 @@ static void take_bounds(struct tls *tls, const struct tls_config *config)
 /* RFC 6066, section 3: SNI names hosts, never addresses. */
 static void take_server_name(struct tls *tls, const struct tls_config *config)
 {
-	const char *name = config->server_name;
-
-	if (!config->server && name && strlen(name) < sizeof(tls->server_name) &&
-	    !tls_is_address(name))
-		strcpy(tls->server_name, name);
+	if (!config->server && config->server_name && !tls_is_address(config->server_name))
+		strcpy(tls->server_name, config->server_name);
 }
 
 /* What it can do is what the lower transport can. */

@@ -40,7 +40,7 @@ struct tls_config {
 	const char *certificate; /* PEM file, the chain behind it; NULL on a server: self-signed */
 	const char *key;	 /* PEM file; a key that others may read is refused */
 	const char *authorities; /* client: PEM file to trust; NULL: the system's */
-	const char *server_name; /* client: SNI and the name that the certificate must have */
+	const char *server_name; /* client: SNI and whose the certificate must be; NULL: insecure */
 	bool insecure;		 /* client: take any certificate */
 	enum tls_version version_min;
 	enum tls_version version_max;

@@ -49,13 +49,15 @@ static bool take_ssl(struct tls_conn *conn)
 		return false;
 	}
 	SSL_set_bio(conn->ssl, bio, bio);
+	if (tls->server_name[0] && !SSL_set_tlsext_host_name(conn->ssl, tls->server_name)) {
+		SSL_free(conn->ssl);
+		return false;
+	}
 	SSL_set_app_data(conn->ssl, conn);
 	if (tls->server)
 		SSL_set_accept_state(conn->ssl);
 	else
 		SSL_set_connect_state(conn->ssl);
-	if (tls->server_name[0])
-		SSL_set_tlsext_host_name(conn->ssl, tls->server_name);
 	if (tls->session)
 		SSL_set_session(conn->ssl, tls->session);
 	take_rings(conn);
