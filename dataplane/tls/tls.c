@@ -35,13 +35,15 @@ static int tls_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 
 	if (tls->server && !tls->connects_plain)
 		return tp_fail(error, -EOPNOTSUPP, "tls: the accepting side does not connect");
-	conn = tls_conn_begin(tls, TLS_CONNECTING, tls->connects_plain);
-	if (!conn)
+	if (tls->conns.in_use == tls->conns.count)
 		return tp_fail(error, -ENOBUFS, "tls: all %u connections are in use; allow more",
 			       tls->limits.conn_max);
 	code = tls->lower->ops->connect(tls->lower, addr, conn, &conn->lower, error);
 	if (code < 0) {
 		tls_conn_destroy(conn);
+	conn = tls_conn_begin(tls, TLS_CONNECTING, tls->connects_plain);
+	if (!conn)
+		return tp_fail(error, -ENOMEM, "tls: OpenSSL has no memory for a connection");
 		return code;
 	}
 	conn->known = true;

@@ -66,6 +66,7 @@ enum { TLS_HANDSHAKES_MAX = 256, TLS_RECORD_BYTES = 16 * 1024 };
 	X(handshakes_failed, "connections that ended within the handshake")           \
 	X(handshakes_late, "of them, at the handshake timeout")                       \
 	X(handshakes_refused, "connections reset because too many were in handshake") \
+	X(conns_refused, "connections reset for want of a slot or of memory")         \
 	X(handshake_ns, "time spent in handshakes")                                   \
 	X(records_out, "application records sent")                                    \
 	X(record_bytes_out, "plaintext bytes in them")                                \

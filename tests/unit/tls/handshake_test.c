@@ -308,6 +308,24 @@ static void handshakes_are_bounded(void)
 	world_close(&world);
 }
 
+/* Who finds no slot is told apart from who comes while too many shake hands. */
+static void slots_are_bounded(void)
+{
+	static const struct tp_limits few = {
+		.conn_max = 2, .recv_bytes = 65536, .send_bytes = 65536};
+
+	rig_reset();
+	rig_server.conns_more = rig_client.conns_more = 4;
+	rig_client.plain = true;
+	if (!world_open(&world, &few))
+		return;
+	for (unsigned i = 0; i < 5; i++)
+		world_connect(&world);
+	CU_ASSERT_TRUE(rig_until(&world, world.pair.server, "conns_refused", 3));
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_refused"), 0);
+	world_close(&world);
+}
+
 static const struct suite_test tests[] = {
 	{"a session is resumed in TLS 1.2", sessions_resume_1_2},
 	{"a session is resumed in TLS 1.3", sessions_resume_1_3},
@@ -318,12 +336,13 @@ static const struct suite_test tests[] = {
 	{"a trusted certificate with the right name is taken", trusted_name_is_taken},
 	{"a certificate for another name is refused", other_names_are_refused},
 	{"an untrusted certificate is refused unless all are taken", untrusted_is_refused},
+	{"a fault is told of the connection that broke, and of no other",
+	 fault_is_of_one_connection},
 	{"versions before 1.2 are refused", old_versions_are_refused},
 	{"without a cipher in common the handshake ends", no_cipher_in_common},
 	{"a hello may come in single bytes, but not too slowly", slow_hello_is_late},
 	{"no more handshakes at a time than allowed", handshakes_are_bounded},
+	{"no more connections than there are slots", slots_are_bounded},
 };
 
 SUITE_MAIN("tls handshake", tests)
-	{"a fault is told of the connection that broke, and of no other",
-	 fault_is_of_one_connection},
