@@ -200,6 +200,6 @@ void tls_commit(struct tp *tp, struct tp_conn *conn, size_t bytes);
 void tls_flush(struct tp *tp, struct tp_conn *conn);
 void tls_finish(struct tp *tp, struct tp_conn *conn);
 void tls_abort(struct tp *tp, struct tp_conn *conn);
+struct tp_fault tls_fault(const struct tp *tp, const struct tp_conn *conn);
 
 #endif
-struct tp_fault tls_fault(const struct tp *tp, const struct tp_conn *conn);

@@ -59,7 +59,7 @@ static bool take_ssl(struct tls_conn *conn)
 	else
 		SSL_set_connect_state(conn->ssl);
 	if (tls->session)
-		SSL_set_session(conn->ssl, tls->session);
+		SSL_set_session(conn->ssl, tls->session); /* not taken: a full handshake */
 	take_rings(conn);
 	return true;
 }
@@ -146,11 +146,16 @@ static void clear_deadline(struct tls_conn *conn)
 	timer_cancel(&conn->tls->timers, &conn->timer);
 }
 
-/* Gives the time that the peer has for its end anew, once ours has left. */
+/* Gives the time that the peer has for its end anew, once ours has left, up to a bound. */
 static void extend_end(struct tls_conn *conn)
 {
-	if (conn->state == TLS_ENDING)
-		set_deadline(conn, conn->tls->shutdown_timeout_ns);
+	uint64_t now_ns = conn->tls->now_ns, bound_ns = conn->tls->shutdown_timeout_ns;
+
+	if (conn->state != TLS_ENDING)
+		return;
+	if (now_ns + bound_ns > conn->end_bound_ns)
+		bound_ns = conn->end_bound_ns > now_ns ? conn->end_bound_ns - now_ns : 0;
+	set_deadline(conn, bound_ns);
 }
 
 /* --- ends that somebody did not want --- */
@@ -437,7 +442,7 @@ static bool receive_some(struct tls_conn *conn)
 	conn->paused = false;
 	if (!takes_no_more(conn))
 		receive_lent(conn);
-	conn->paused |= tls->input.left > 0;
+	conn->paused = !takes_no_more(conn) && (conn->paused || tls->input.left > 0);
 	used = takes_no_more(conn) ? lent : lent - tls->input.left;
 	tls->input = (struct span_reader){0};
 	if (used > 0)
@@ -474,7 +479,6 @@ static const uint8_t *next_record(struct tls_conn *conn, uint32_t bytes)
 	return span_reader_peek(&reader, conn->tls->gathered, bytes);
 }
 
-static void count_record(struct tls_conn *conn, size_t bytes)
 /* An emptied ring starts again at its base, but not under a room that is lent. */
 static void sealed(struct tls_conn *conn, uint32_t bytes)
 {
@@ -484,6 +488,7 @@ static void sealed(struct tls_conn *conn, uint32_t bytes)
 		ring_pass(&conn->send, bytes);
 }
 
+static void count_record(struct tls_conn *conn, size_t bytes)
 {
 	struct tls_counters *counters = &conn->tls->counters;
 
@@ -556,6 +561,7 @@ static void end_our_side(struct tls_conn *conn)
 		return;
 	}
 	set_state(conn, TLS_ENDING);
+	conn->end_bound_ns = conn->tls->now_ns + TLS_END_TIMEOUTS * conn->tls->shutdown_timeout_ns;
 	extend_end(conn);
 	flush_lower(conn);
 	tp_finish(conn->tls->lower, conn->lower);
