@@ -24,6 +24,9 @@ enum {
 	/* Requests that one connection may have served in one turn before others get theirs. */
 	LIMIT_TURN_REQUESTS = 256,
 
+	/* Response bytes likewise: a kernel takes megabytes of them for a peer that never reads. */
+	LIMIT_TURN_BYTES = 256 * 1024,
+
 	/* Largest frame accepted, by its length field: the reference protocol's 16 MiB. */
 	LIMIT_FRAME_BYTES = 16 * 1024 * 1024,
 

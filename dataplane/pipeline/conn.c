@@ -210,7 +210,7 @@ static enum step step_head(struct conn *conn, unsigned *share)
 	struct request request;
 
 	if (conn->reader->left > 0) {
-		if (*share == 0)
+		if (*share == 0 || output_sated(conn))
 			return STEP_YIELD;
 		switch (world->codec->decode(world, &conn->codec, conn->reader, &request)) {
 		case CODEC_OK:
@@ -300,7 +300,7 @@ static bool serve_runs(struct conn *conn, unsigned *share)
 {
 	struct conn_world *world = conn->world;
 
-	while (*share > 0 && conn->reader->left > 0) {
+	while (*share > 0 && conn->reader->left > 0 && !output_sated(conn)) {
 		struct span piece = span_reader_piece(conn->reader);
 		struct run run;
 
@@ -401,11 +401,13 @@ void conn_visit(struct conn *conn)
 	struct span_reader reader = span_reader_of(spans, count);
 	size_t lent = reader.left, used;
 	enum step step;
+	bool yields;
 
 	if (list_linked(&conn->ready))
 		list_remove(&conn->ready);
 	conn->crowded = count == LIMIT_SPANS;
-	conn->starved = conn->stalled = false;
+	conn->starved = conn->stalled = conn->sated = false;
+	conn->sated_bytes = conn->committed_bytes + LIMIT_TURN_BYTES;
 	conn->reader = &reader;
 	step = take_steps(conn);
 	conn->reader = NULL;
@@ -421,9 +423,10 @@ void conn_visit(struct conn *conn)
 		conn->deadline.since_ns = world->now_ns; /* as most visits end */
 	else
 		note_wait(conn, reader.left);
-	world->counters->yields += step == STEP_YIELD;
+	yields = step == STEP_YIELD || conn->sated;
+	world->counters->yields += yields;
 	/* a full array may hide more input, which brings no event of its own */
-	if (step == STEP_YIELD || (conn->crowded && used > 0))
+	if (yields || (conn->crowded && used > 0))
 		list_push(&world->ready, &conn->ready);
 }
 

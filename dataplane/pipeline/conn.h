@@ -47,6 +47,7 @@ struct conn {
 	bool partial; /* HEAD: a part of a head is there */
 	bool starved; /* the body's next bytes are not there */
 	bool stalled; /* the last reserve was refused */
+	bool sated;   /* it has had its share of the turn, in bytes */
 	bool lingers; /* ENDED: after an error */
 	bool crowded; /* more than was lent may have been received */
 	bool begun;   /* a request began since the last wait was noted */
@@ -60,6 +61,7 @@ struct conn {
 	uint32_t head_bytes;
 	uint64_t queued_bytes;	  /* committed since the last write */
 	uint64_t committed_bytes; /* since the accept */
+	uint64_t sated_bytes;	  /* committed_bytes at which the turn's share is used up */
 	uint64_t consumed_bytes;  /* likewise */
 	uint64_t dropped_bytes;	  /* ENDED: input thrown away */
 	struct deadline deadline;

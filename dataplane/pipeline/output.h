@@ -20,12 +20,26 @@ static inline void output_write(struct conn *conn)
 	tp_flush(conn->world->tp, conn->handle);
 }
 
-/* Lends room for `bytes`; where there is none, what is queued is written, so that room comes. */
+/* Whether the connection has had its share of the turn's bytes. */
+static inline bool output_sated(struct conn *conn)
+{
+	return conn->sated = conn->committed_bytes >= conn->sated_bytes;
+}
+
+/*
+ * Lends room for `bytes`; where there is none, what is queued is written, so that room comes. None
+ * is lent either to who has had its share; the next turn visits it again.
+ */
 static inline bool output_reserve(struct conn *conn, size_t bytes, struct room_writer *writer_out)
 {
 	struct conn_world *world = conn->world;
-	unsigned count = tp_reserve(world->tp, conn->handle, bytes, world->rooms);
+	unsigned count;
 
+	if (output_sated(conn)) {
+		output_write(conn);
+		return false;
+	}
+	count = tp_reserve(world->tp, conn->handle, bytes, world->rooms);
 	world->room_count = count;
 	conn->stalled = count == 0;
 	if (count == 0) {

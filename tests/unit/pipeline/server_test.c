@@ -496,30 +496,6 @@ static void short_room_is_used_by_runs_and_steps_alike(void)
 	expect_short_room("echo", SHORT_BODY, 2);
 }
 
-static void nobody_gets_more_than_a_share(void)
-{
-	struct server_config config = bench_config("coalesce", "echo", 0);
-	struct bench_end *greedy, *modest;
-
-	config.turn_requests = 10;
-	bench_open(&bench, &config, &limits);
-	greedy = bench_connect(&bench, 0);
-	modest = bench_connect(&bench, 1);
-	bench_request(&bench, greedy, 0, 100, 1);
-	bench_request(&bench, modest, 200, 1, 1);
-	bench_turn(&bench);
-	CU_ASSERT_EQUAL(server_counters(bench.server)->responses, 11);
-	CU_ASSERT_EQUAL(server_counters(bench.server)->yields, 1);
-	CU_ASSERT_TRUE(bench_expect(&bench, modest, 200, whole, (const uint8_t *)"\xC8", 1));
-	for (unsigned i = 0; i < 9; i++)
-		bench_turn(&bench);
-	for (unsigned i = 0; i < 100; i++)
-		CU_ASSERT_TRUE(bench_expect(&bench, greedy, i, whole, &(uint8_t){(uint8_t)i}, 1));
-	/* ten writes: each share is written when it ends */
-	CU_ASSERT_EQUAL(bench_counters(&bench).writes, 11);
-	bench_close(&bench);
-}
-
 static void draining_answers_and_ends(void)
 {
 	struct bench_end *busy, *idle, *late;
@@ -590,7 +566,6 @@ static const struct suite_test tests[] = {
 	 answers_are_right_whatever_the_room},
 	{"what room is left is used, whether by a run or step by step",
 	 short_room_is_used_by_runs_and_steps_alike},
-	{"nobody gets more than its share of a turn", nobody_gets_more_than_a_share},
 	{"draining answers what was received, ends everyone and refuses newcomers",
 	 draining_answers_and_ends},
 	{"a full server resets newcomers and serves on", full_server_resets_newcomers},
