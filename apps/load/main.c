@@ -300,7 +300,7 @@ static struct flag table[] = {
 	 .initial = "200",
 	 .min = 200,
 	 .max = 599,
-	 .about = "http1: the status that every response must have"},
+	 .about = "http1: the status that every response must have; its body is judged as any"},
 	PIPELINE_FLAGS(&options),
 	TLS_FLAGS(&options.stack.tls),
 	TLS_CLIENT_FLAGS(&options.stack.tls),
