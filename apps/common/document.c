@@ -142,6 +142,17 @@ static bool say_twin(const struct document *document, const json_error_t *error,
 	return true;
 }
 
+/* What is allowed elsewhere and taken for JSON, by the parser's words for it. */
+static const char *ask_malformed(const char *words)
+{
+	if (strstr(words, "near '/"))
+		return "; JSON has no comments";
+	if (strcmp(words, "string or '}' expected near '}'") == 0 ||
+	    strcmp(words, "unexpected token near ']'") == 0)
+		return "; no comma stands behind the last of a list in JSON";
+	return "";
+}
+
 static void say_malformed(const struct document *document, const json_error_t *error,
 			  struct problems *problems)
 {
@@ -155,8 +166,8 @@ static void say_malformed(const struct document *document, const json_error_t *e
 		return;
 	/* The parser quotes the text near the fault, line ends and all. */
 	snprintf(words, sizeof(words), "%.*s", (int)strcspn(error->text, "\r\n"), error->text);
-	problems_add(problems, "%s:%d:%d: %s", document->path, error->line,
-		     error->column > 0 ? error->column : 1, words);
+	problems_add(problems, "%s:%d:%d: %s%s", document->path, error->line,
+		     error->column > 0 ? error->column : 1, words, ask_malformed(words));
 }
 
 /* What the parser has no good words for; NULL if it is to try. */

@@ -296,7 +296,9 @@ static void receive(struct client *client, struct conn *conn)
 /* What to ask when the server ends a connection before it has answered anything. */
 static const char *ask_room(const struct conn *conn, bool by_server)
 {
-	return by_server && conn->answered == 0 ? ", before any answer" ASK_ROOM : "";
+	return by_server && conn->answered == 0 ? ", before any answer" ASK_ROOM
+						  " do both sides speak TLS, or neither?"
+						: "";
 }
 
 /*

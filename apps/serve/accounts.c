@@ -204,6 +204,19 @@ static void print_ratio(const char *name, uint64_t of, uint64_t per)
 		printf("%-22s n/a (n=0)\n", name);
 }
 
+/* What the stack counted of handshakes, if it has any. */
+static void print_handshakes(const struct stack_copy *transport)
+{
+	static const char handshakes[] = "tls_handshakes";
+
+	for (unsigned i = 0; i < transport->detail_count; i++) {
+		const struct tp_detail *detail = &transport->details[i];
+
+		if (strncmp(detail->name, handshakes, strlen(handshakes)) == 0)
+			printf("%-22s %llu\n", detail->name, (unsigned long long)detail->value);
+	}
+}
+
 /* Says what to do if connections found no room. */
 static void print_refusals(const struct serve_options *options, const struct tp_counters *transport)
 {
@@ -223,6 +236,7 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 	SERVER_COUNTERS(X)
 #undef X
 	print_counter(options, sum, TP_COUNT_accepts_refused);
+	print_handshakes(&sum->transport);
 	print_counter(options, sum, TP_COUNT_writes);
 	print_ratio("bytes_per_write", transport->written_bytes, transport->writes);
 	print_ratio("responses_per_write", server->responses, transport->writes);

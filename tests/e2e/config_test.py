@@ -227,6 +227,14 @@ def load_from(server, name, *args):
             return json.load(text)
 
 
+@test("a plain client of a server under TLS is asked whether both speak it")
+def plain_to_tls():
+    with Server("--config", "https") as server:
+        status, _, error = run("load", "--protocol", "http1", "--connect", server.address, "--connections", 1, "--duration", "100ms")
+        assert status == 3 and "do both sides speak TLS, or neither?" in error, (status, error)
+        server.end()
+
+
 @test("a client of a self-signed server is told what it needs")
 def self_signed():
     status, _, error = run("load", "--from-config", "tcp-tls", "--connect", f"127.0.0.1:{free_port()}")

@@ -62,6 +62,13 @@ def scenarios_are_measured(bench):
     assert bench.weir("verify", path).returncode == 0
 
 
+@case("a path that no route answers is refused in the plan")
+def path_without_route(bench):
+    outcome = bench.run(experiment(bench, scenarios={"none": {"path": "/nope"}, "file": {"path": "/files/a.txt?b"}}))
+    assert outcome.returncode == 4 and outcome.stderr.count("no route of") == 1, outcome.stderr
+    assert 'no route of "server_config" answers GET /nope' in outcome.stderr, outcome.stderr
+
+
 def folder_of(plan, variant):
     return next(sample["folder"] for sample in plan["samples"] if sample["variant"] == variant)
 

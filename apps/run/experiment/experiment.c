@@ -213,6 +213,7 @@ void experiment_free(struct experiment *experiment)
 	json_decref(experiment->json);
 	json_decref(experiment->names);
 	json_decref(experiment->files);
+	routes_fini(&experiment->routes);
 	free(experiment->text);
 	free(experiment);
 }

@@ -11,6 +11,7 @@
 #define WEIR_RUN_EXPERIMENT_H
 
 #include "apps/common/problems.h"
+#include "apps/common/routes.h"
 #include "apps/run/experiment/axis.h"
 #include "apps/run/experiment/experiment_changes.h"
 #include "apps/run/experiment/order.h"
@@ -69,7 +70,7 @@ struct experiment {
 	unsigned build_count; /* at least 1 */
 	struct upstream upstream;
 	const char *server_config; /* a configuration of every server; NULL: none */
-	bool has_routes;	   /* which says what answers which path */
+	struct routes routes;	   /* which it says; none: the handler answers every path */
 	json_t *files; /* what servers are given: [{path, bytes, sha256}, ...] of its folder */
 	struct order order;
 	enum experiment_form form;

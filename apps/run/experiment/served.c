@@ -305,7 +305,21 @@ static void judge_routes(struct reading *reading, const json_t *routes)
 		if (handler)
 			judge_handler(reading, handler);
 	}
-	reading->judge->experiment->has_routes = routes != NULL;
+}
+
+/* Reads the routes as the server does; all that is wrong with them is said. */
+static void take_routes(struct reading *reading, const json_t *routes)
+{
+	const struct flag row = {.value = &reading->judge->experiment->routes};
+	char *text = json_dumps(routes, JSON_ENCODE_ANY | JSON_COMPACT);
+	struct flag_fault fault = {.skip = 0};
+
+	if (text && flag_routes.parse(&row, text) < 0)
+		for (unsigned i = 1; flag_routes.explain(text, &fault); i++) {
+			refuse(reading, "%s", fault.text);
+			fault = (struct flag_fault){.skip = i};
+		}
+	free(text);
 }
 
 static void judge_config(struct reading *reading, const char *name)
@@ -327,6 +341,8 @@ static void judge_config(struct reading *reading, const char *name)
 		judge_key(reading, said);
 	}
 	judge_routes(reading, json_object_get(config, "routes"));
+	if (json_object_get(config, "routes"))
+		take_routes(reading, json_object_get(config, "routes"));
 	json_decref(config);
 }
 

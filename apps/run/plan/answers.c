@@ -3,14 +3,38 @@
 #include "dataplane/handlers/handler.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Whether a route answers what the cell's client asks for. */
+static int judge_path(const struct cell *cell, const struct experiment *experiment,
+		      struct tp_error *error)
+{
+	enum http1_method method =
+		cell->of[SETTING_REQUEST_BYTES].number > 0 ? HTTP1_POST : HTTP1_GET;
+	char path[SETTING_PATH_BYTES + 1] = "/";
+
+	if (cell_speaks_http(cell))
+		snprintf(path, sizeof(path), "%.*s", (int)strcspn(cell->of[SETTING_PATH].word, "?"),
+			 cell->of[SETTING_PATH].word);
+	else
+		method = HTTP1_POST;
+	if (routes_find(&experiment->routes, path, method))
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "no route of \"server_config\" answers %s %s; change \"path\", or "
+		       "\"request_bytes\" (0: GET, else POST), or exclude it",
+		       http1_method_name(method), path);
+}
 
 /* With routes the handler is what the client expects of the path that it asks for. */
-static int judge_routes(const char *handler, struct tp_error *error)
+static int judge_routes(const struct cell *cell, const struct experiment *experiment,
+			struct tp_error *error)
 {
-	const char *argument;
+	const char *handler = cell->of[SETTING_HANDLER].word, *argument;
 
 	if (handler_find(handler, &argument)->answers != HANDLER_ANSWERS_ANY)
-		return 0;
+		return judge_path(cell, experiment, error);
 	return tp_fail(
 		error, -EINVAL,
 		"the routes of \"server_config\" say what answers, and `%s` is no answer that "
@@ -57,11 +81,10 @@ static int judge_upstream(const struct plan_cell *cell, const struct experiment 
 int answers_judge(const struct plan_cell *cell, const struct experiment *experiment,
 		  struct tp_error *error)
 {
-	const char *handler = cell->cell.of[SETTING_HANDLER].word;
 	int code = judge_upstream(cell, experiment, error);
 
 	if (code == 0)
-		code = experiment->has_routes ? judge_routes(handler, error)
-					      : judge_passing(cell, experiment, error);
+		code = experiment->routes.count ? judge_routes(&cell->cell, experiment, error)
+						: judge_passing(cell, experiment, error);
 	return code;
 }

@@ -43,8 +43,8 @@ struct side {
 	const struct cpus *cpus;
 };
 
-static struct link_place place_of(const struct plan_sample *sample,
-				  const struct plan_ground *ground)
+static struct link_place link_place_of(const struct plan_sample *sample,
+				       const struct plan_ground *ground)
 {
 	return (struct link_place){.socket_folder = ground->socket_folder,
 				   .run_id = ground->run_id,
@@ -59,7 +59,7 @@ static json_t *begin_argv(const struct side *side, const struct plan_sample *sam
 			  const struct plan_ground *ground)
 {
 	const struct cell *cell = &sample->cell->cell;
-	struct link_place place = place_of(sample, ground);
+	struct link_place place = link_place_of(sample, ground);
 	char spec[LINK_SPEC_BYTES], text[CPUS_TEXT_BYTES];
 	json_t *argv = json_pack("[ss]", "weir", side->verb);
 
@@ -115,11 +115,11 @@ json_t *argv_make_server(const struct experiment *experiment, const struct plan_
 				  .stack = SETTING_STACK,
 				  .wait = SETTING_WAIT,
 				  .workers = SETTING_WORKERS,
-				  .handler =
-					  experiment->has_routes ? NULL : of[SETTING_HANDLER].word,
+				  .handler = experiment->routes.count ? NULL
+								      : of[SETTING_HANDLER].word,
 				  .address = cell->link->server_address,
 				  .cpus = &cell->pins.server};
-	struct link_place place = place_of(sample, ground);
+	struct link_place place = link_place_of(sample, ground);
 	char endpoint[LINK_ENDPOINT_BYTES];
 	json_t *argv = begin_argv(&side, sample, ground);
 
@@ -155,7 +155,7 @@ json_t *argv_make_client(const struct experiment *experiment, const struct plan_
 										       : "respond",
 				  .address = cell->link->client_address,
 				  .cpus = &cell->pins.client};
-	struct link_place place = place_of(sample, ground);
+	struct link_place place = link_place_of(sample, ground);
 	char endpoint[LINK_ENDPOINT_BYTES];
 	json_t *argv = begin_argv(&side, sample, ground);
 

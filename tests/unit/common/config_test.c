@@ -381,6 +381,9 @@ static const struct {
 	{"{\"wait\": 1}", "a.json:1:10: 'wait' is 1; accepted: one of block, spin"},
 	{"{\"tls_cert\": true}", "a.json:1:14: 'tls_cert' is true; accepted: a path"},
 	{"{\"tls_cert\": \"\"}", "a.json:1:14: 'tls_cert' is \"\"; accepted: a path"},
+	{"{\"conn_max\": 7,}", "a.json:1:16: string or '}' expected near '}'; no comma stands"},
+	{"{\"ones\": [1,]}", "unexpected token near ']'; no comma stands"},
+	{"{ // so\n\"conn_max\": 7}", "expected near '/'; JSON has no comments"},
 	{"{\"ones\": [1, 2]}", "a.json:1:14: number 1 is no 1"},
 	/* Ranges and units. */
 	{"{\"conn_max\": 0}", "a.json:1:14: 'conn_max' is 0; accepted: a whole number from 1"},

@@ -83,7 +83,7 @@ static void a_configuration_and_its_folders_are_listed(void)
 	CU_ASSERT_STRING_EQUAL(file_at(experiment, 0), "conf/server.json");
 	CU_ASSERT_STRING_EQUAL(file_at(experiment, 1), "conf/www/a.txt");
 	CU_ASSERT_STRING_EQUAL(file_at(experiment, 2), "conf/www/deep/b.txt");
-	CU_ASSERT(experiment->has_routes);
+	CU_ASSERT_EQUAL(experiment->routes.count, 2);
 	CU_ASSERT_STRING_EQUAL(experiment->server_config, "conf/server.json");
 	close_bench(&bench);
 }
@@ -190,6 +190,8 @@ static void a_configuration_says_no_more_than_is_left_to_it(void)
 	    " \"routes\": [{\"path\": \"/\", \"handler\": \"proxy\"}]}");
 	CU_ASSERT_PTR_NULL(read_with(&bench, "server.json", ""));
 	CU_ASSERT_EQUAL(bench.problems.count, 4);
+	expect(&bench, ROUTE("nobody"), "", "'nobody' is no handler");
+	expect(&bench, "{\"routes\": 7}", "", "a list of 1 to 64 routes");
 	expect(&bench, ROUTE("proxy"), "", "the experiment has no \"upstream\"; give one");
 	expect(&bench, ROUTE("cache"), "", "the experiment has no \"upstream\"; give one");
 	expect(&bench, ROUTE("proxy:127.0.0.1:80"), UPSTREAM,
