@@ -150,6 +150,9 @@ BIO *tls_bio_create(struct tls_conn *conn);
 
 /* --- tls_conn.c --- */
 
+/* The only one that writes a connection's state. */
+void tls_conn_set_state(struct tls_conn *conn, enum tls_state state);
+
 /* A connection in the state CONNECTING or HANDSHAKE, plain or not; NULL without room or memory. */
 struct tls_conn *tls_conn_begin(struct tls *tls, enum tls_state state, bool plain);
 
@@ -162,11 +165,23 @@ void tls_conn_report(struct tls_conn *conn, unsigned bits);
 /* The lower transport has connected: the handshake's time runs from now on. */
 void tls_conn_start(struct tls_conn *conn);
 
-/* Does what can be done: handshake, receiving, sending. */
-void tls_conn_advance(struct tls_conn *conn);
+/* A step of the handshake; whether another can go further. */
+bool tls_conn_shake_hands(struct tls_conn *conn);
 
-/* Seals what is committed and hands it over in one flush; then our end, if it is wanted. */
-void tls_conn_send(struct tls_conn *conn);
+/* Gives the time that the peer has for its end anew, once ours has left, up to a bound. */
+void tls_conn_extend_end(struct tls_conn *conn);
+
+/* Flushes what was written to the lower transport. */
+void tls_conn_flush_lower(struct tls_conn *conn);
+
+/* OpenSSL gave up: ends ours at once, and the lower transport's behind the alert. */
+void tls_conn_break_off(struct tls_conn *conn);
+
+/* The peer ended the lower transport without a close_notify. */
+void tls_conn_end_truncated(struct tls_conn *conn);
+
+/* Before each call of OpenSSL: clears what another connection left in the thread's queue. */
+void tls_forget_errors(void);
 
 /* The lower transport's connection has closed, all that it held was read. */
 void tls_conn_lower_gone(struct tls_conn *conn, enum tp_reason reason);
@@ -184,6 +199,14 @@ void tls_conn_settle(struct tls_conn *conn);
 void tls_conn_on_message(int write, int version, int type, const void *bytes, size_t count,
 			 SSL *ssl, void *unused);
 void tls_conn_on_info(const SSL *ssl, int where, int value);
+
+/* --- tls_data.c --- */
+
+/* Does what can be done: handshake, receiving, sending. */
+void tls_conn_advance(struct tls_conn *conn);
+
+/* Seals what is committed and hands it over in one flush; then our end, if it is wanted. */
+void tls_conn_send(struct tls_conn *conn);
 
 /* --- tls_poll.c --- */
 

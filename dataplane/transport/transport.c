@@ -41,6 +41,16 @@ int tp_family_check(const struct tp_ops *ops, const struct tp_addr *addr, struct
 		       tp_addr_print(addr, text), ops->name, tp_family_name(addr->family));
 }
 
+struct tp_fault tp_fault_of(const struct tp *tp, const struct tp_conn *conn)
+{
+	return tp->ops->fault ? tp->ops->fault(tp, conn) : (struct tp_fault){0};
+}
+
+uint64_t tp_option_of(const struct tp_ops *ops, const struct tp_config *config, unsigned index)
+{
+	return config->options ? config->options[index] : ops->options[index].initial;
+}
+
 unsigned tp_details_copy(const struct tp_detail *table, unsigned count,
 			 struct tp_detail *details_out, unsigned room)
 {

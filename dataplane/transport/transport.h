@@ -7,12 +7,13 @@
  * tp_conn) is a handle inside an instance and never moves. Nothing here calls upward: whatever
  * happens to a connection is an event that poll returns.
  *
- * Setup plane (may allocate and fail with a negative errno and a text): open, listen, connect,
- * close. Report plane: counters, details. Turn plane (never allocates, locks or logs; only poll
- * reads the clock, once, and once more around a sleep): all else. The legal order in a turn:
+ * Setup plane (may allocate and fail with a negative errno and a text): open, listen, close. Report
+ * plane: counters, details. Turn plane (never allocates, locks or logs; only poll reads the clock,
+ * once, and once more around a sleep): all else, with connect, which may fail in words too; where
+ * TLS departs from that, docs/decisions/tls-memory.md says. The legal order in a turn:
  *
  *	poll -> for each event's connection:
- *		{ peek, consume, reserve, commit, flush, finish, abort }*
+ *		{ peek, consume, reserve, commit, flush, finish, abort, fault, connect }*
  *
  * Life of a connection:
  *
@@ -111,8 +112,7 @@ struct tp_limits {
 /* All that open needs; lent for the call. Fields a stack has no use for are ignored by it. */
 struct tp_config {
 	struct tp_limits limits;
-	const char
-		*device; /* what follows '@' in the stack's name: "loopback", "memif:/run/a.sock" */
+	const char *device;	/* what follows '@' in the stack's name: "memif:/run/a.sock" */
 	struct tp_addr address; /* own address, for stacks that bring their own IP */
 	uint8_t prefix_bits;	/* length of its subnet's prefix */
 	bool server;		/* this side listens (memif: this side owns the socket) */
@@ -121,9 +121,8 @@ struct tp_config {
 	uint16_t worker;	/* this worker's index and their number */
 	uint16_t workers;
 	void *shared; /* what the instances of one process share (memory: its struct memory_net) */
-	const uint8_t *secret; /* 16 random bytes: initial sequence numbers and table hashing */
-	const uint64_t
-		*options; /* a value for each of tp_ops.options; NULL: as they are initially */
+	const uint8_t *secret;	 /* 16 random bytes: initial sequence numbers and table hashing */
+	const uint64_t *options; /* one for each of tp_ops.options; NULL: the initial ones */
 };
 
 /* An instance; stacks embed it first. */
@@ -229,18 +228,12 @@ struct tp_ops {
 	 */
 	void (*abort)(struct tp *tp, struct tp_conn *conn);
 
-	/*
-	 * Why this connection broke, whose CLOSED was reported; as long as its handle is valid.
-	 * NULL: the stack never knows more than the reason.
-	 */
+	/* Why one broke whose CLOSED was reported. NULL: no more than the reason is ever known. */
 	struct tp_fault (*fault)(const struct tp *tp, const struct tp_conn *conn);
 
 	/* Copies the counters out; those not in counters_known are untouched. */
 	void (*counters)(const struct tp *tp, struct tp_counters *counters_out);
-	/*
-	 * Up to `room` of the stack's own counters and levels; returns how many there are. NULL if
-	 * it has none.
-	 */
+	/* Up to `room` of its own counters and levels; how many there are. NULL: it has none. */
 	unsigned (*details)(const struct tp *tp, struct tp_detail *details_out, unsigned room);
 };
 
@@ -250,12 +243,11 @@ const char *tp_reason_name(enum tp_reason reason);
 /* 0 if the stack knows the address's family; else -EAFNOSUPPORT with `error` filled. */
 int tp_family_check(const struct tp_ops *ops, const struct tp_addr *addr, struct tp_error *error);
 
+/* Why a connection broke whose CLOSED was reported, as long as its handle is valid. */
+struct tp_fault tp_fault_of(const struct tp *tp, const struct tp_conn *conn);
+
 /* The value of the option at `index` of the stack's table. */
-static inline uint64_t tp_option_of(const struct tp_ops *ops, const struct tp_config *config,
-				    unsigned index)
-{
-	return config->options ? config->options[index] : ops->options[index].initial;
-}
+uint64_t tp_option_of(const struct tp_ops *ops, const struct tp_config *config, unsigned index);
 
 /* Answers tp_ops.details from a stack's table of `count`. */
 unsigned tp_details_copy(const struct tp_detail *table, unsigned count,
@@ -302,11 +294,6 @@ static inline void tp_finish(struct tp *tp, struct tp_conn *conn)
 static inline void tp_abort(struct tp *tp, struct tp_conn *conn)
 {
 	tp->ops->abort(tp, conn);
-}
-
-static inline struct tp_fault tp_fault_of(const struct tp *tp, const struct tp_conn *conn)
-{
-	return tp->ops->fault ? tp->ops->fault(tp, conn) : (struct tp_fault){0};
 }
 
 #endif

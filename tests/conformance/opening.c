@@ -3,6 +3,7 @@
 #include "tests/conformance/world.h"
 #include "tests/support/suite.h"
 
+#include <malloc.h>
 #include <errno.h>
 #include <string.h>
 
@@ -42,6 +43,23 @@ void connect_to_nobody_is_refused(void)
 		CU_ASSERT_EQUAL(seen_count(client, TP_CLOSED), 1);
 		CU_ASSERT_EQUAL(client->reason, TP_REFUSED);
 	}
+	world_close(&world);
+}
+
+/* The second one, since the first may bring the C library's own in. */
+void connect_takes_no_memory(void)
+{
+	struct seen *client, *server;
+	struct mallinfo2 before, after;
+
+	if (!world_open_joined(&world, &limits, &client, &server))
+		return;
+	before = mallinfo2();
+	client = world_connect(&world);
+	after = mallinfo2();
+	CU_ASSERT_TRUE(rig_seals || after.uordblks == before.uordblks);
+	CU_ASSERT_TRUE(rig_seals || after.hblkhd == before.hblkhd);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CONNECTED));
 	world_close(&world);
 }
 

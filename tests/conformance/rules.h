@@ -12,6 +12,8 @@
 	  "connect leads to one CONNECTED here and one ACCEPTED there")                           \
 	X(connect_to_nobody_is_refused,                                                           \
 	  "a connection to a port without a listener is refused once")                            \
+	X(connect_takes_no_memory,                                                                \
+	  "connect takes no memory that was not taken at open, unless it is TLS that connects")   \
 	X(listening_twice_is_refused, "a second listen on one address fails and says which")      \
 	X(full_client_refuses_connect,                                                            \
 	  "connect fails with ENOBUFS when the table is full, and works again later")             \
