@@ -26,6 +26,8 @@ static int check_upstream(const char *text, struct tp_error *error)
 {
 	char spec[1024];
 
+	if (text[0] == ';')
+		return tp_fail(error, -EINVAL, "'%.32s' names no upstream", text);
 	if (snprintf(spec, sizeof(spec), "proxy:%s", text) >= (int)sizeof(spec))
 		return tp_fail(error, -EINVAL, "'%.32s...' is too long", text);
 	return handler_check(spec, error);

@@ -102,13 +102,6 @@ static bool is_for_http(const char *handler)
 	return ops_of(handler, &argument)->http_only;
 }
 
-static bool wants_upstream(const char *handler)
-{
-	const char *argument;
-
-	return ops_of(handler, &argument)->takes_upstream && !argument;
-}
-
 static unsigned handler_count(const struct serve_options *options)
 {
 	return options->handler ? 1 : options->routes.count;
@@ -160,7 +153,7 @@ static int judge_handlers(const struct serve_options *options, const struct flag
 /* Refuses a handler that has nothing to pass requests on to. */
 static int judge_upstream(const struct serve_options *options, struct tp_error *error)
 {
-	const char *handler = find_handler(options, wants_upstream);
+	const char *handler = find_handler(options, handler_wants_upstream);
 
 	if (!handler || options->upstream)
 		return 0;

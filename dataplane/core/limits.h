@@ -85,8 +85,8 @@ enum {
 #define LIMIT_UPSTREAM_RESPONSE_NS (30ull * 1000 * 1000 * 1000)
 #define LIMIT_UPSTREAM_DOWN_NS (250ull * 1000 * 1000)
 
-/* Lifetime of a cached answer that names none, where the cache's text says nothing else. */
-#define LIMIT_CACHE_TTL_NS (60ull * 1000 * 1000 * 1000)
+/* So long a cache's fetch may wait for its own client while others wait for it, nanoseconds. */
+#define LIMIT_CACHE_PATIENCE_NS (1000ull * 1000 * 1000)
 
 /* Time that a peer told of its error has to close, nanoseconds. */
 #define LIMIT_LINGER_NS (1000ull * 1000 * 1000)

@@ -1,7 +1,7 @@
 #include "dataplane/handlers/cache_rules.h"
 
 #include "dataplane/core/clock.h"
-#include "dataplane/proto/http1_date.h"
+#include "dataplane/handlers/proxy_head.h"
 
 #include <string.h>
 
@@ -33,63 +33,68 @@ bool cache_may_answer(const struct request *request)
 
 void cache_put_key(const struct request *request, struct fields_text *text)
 {
-	fields_put(text, request->http->host);
+	fields_put_lower(text, request->http->host);
 	fields_put_text(text, " "); /* stands in no host */
-	fields_put(text, request->path);
-	fields_put_text(text, "?");
-	fields_put(text, request->query);
+	proxy_head_target(request, text);
 }
+
+/* A lifetime that a directive gives; two that differ, or one that cannot be read, are none. */
+struct lifetime {
+	bool given;
+	uint64_t seconds;
+};
 
 /* What an answer's Cache-Control says. */
 struct control {
 	bool forbids;
-	bool has_age;
-	bool shared; /* the age is s-maxage's, which goes before max-age */
-	uint64_t age_seconds;
+	struct lifetime shared; /* s-maxage, which goes before */
+	struct lifetime any;	/* max-age */
 };
 
-/* Whether a directive is `name=N`; what cannot be read is no lifetime at all. */
-static bool directive_seconds(struct span directive, const char *name, uint64_t *seconds_out)
+static void read_lifetime(struct span value, struct lifetime *lifetime)
 {
-	size_t bytes = strlen(name);
-	struct span value;
+	uint64_t seconds = 0;
 
-	if (directive.bytes < bytes || !fields_same((struct span){directive.base, bytes}, name))
-		return false;
-	value = (struct span){directive.base + bytes, directive.bytes - bytes};
 	if (value.bytes >= 2 && value.base[0] == '"' && value.base[value.bytes - 1] == '"')
 		value = (struct span){value.base + 1, value.bytes - 2};
-	if (!fields_number(value, UINT64_MAX, seconds_out))
-		*seconds_out = 0;
-	if (*seconds_out > SECONDS_MAX)
-		*seconds_out = SECONDS_MAX;
-	return true;
+	if (!fields_number(value, UINT64_MAX, &seconds))
+		seconds = 0;
+	if (seconds > SECONDS_MAX)
+		seconds = SECONDS_MAX;
+	if (lifetime->given && lifetime->seconds != seconds)
+		seconds = 0;
+	*lifetime = (struct lifetime){.given = true, .seconds = seconds};
+}
+
+/* What is made of anything else is no directive, and may mean any of them. */
+static bool is_name(struct span name)
+{
+	for (size_t i = 0; i < name.bytes; i++) {
+		uint8_t byte = name.base[i], letter = byte | 32;
+
+		if ((letter < 'a' || letter > 'z') && (byte < '0' || byte > '9') && byte != '-' &&
+		    byte != '_')
+			return false;
+	}
+	return name.bytes > 0;
 }
 
 /* A directive with or without an argument: `private="name"` forbids as `private` does. */
-static bool directive_is(struct span directive, const char *name)
-{
-	const uint8_t *end = memchr(directive.base, '=', directive.bytes);
-
-	if (end)
-		directive.bytes = (size_t)(end - directive.base);
-	return fields_same(directive, name);
-}
-
 static void read_directive(struct span directive, struct control *control)
 {
-	uint64_t seconds;
+	const uint8_t *equals = memchr(directive.base, '=', directive.bytes);
+	size_t name_bytes = equals ? (size_t)(equals - directive.base) : directive.bytes;
+	struct span name = {directive.base, name_bytes}, value = {0};
 
-	if (directive_is(directive, "no-store") || directive_is(directive, "no-cache") ||
-	    directive_is(directive, "private"))
+	if (equals)
+		value = (struct span){equals + 1, directive.bytes - name_bytes - 1};
+	if (!is_name(name) || fields_same(name, "no-store") || fields_same(name, "no-cache") ||
+	    fields_same(name, "private"))
 		control->forbids = true;
-	if (directive_seconds(directive, "s-maxage=", &seconds)) {
-		control->has_age = control->shared = true;
-		control->age_seconds = seconds;
-	} else if (!control->shared && directive_seconds(directive, "max-age=", &seconds)) {
-		control->has_age = true;
-		control->age_seconds = seconds;
-	}
+	else if (fields_same(name, "s-maxage"))
+		read_lifetime(value, &control->shared);
+	else if (fields_same(name, "max-age"))
+		read_lifetime(value, &control->any);
 }
 
 static struct control read_control(const struct http1_response *response)
@@ -105,32 +110,30 @@ static struct control read_control(const struct http1_response *response)
 	return control;
 }
 
-static bool date_of(struct fields_walk walk, const char *name, int64_t *seconds_out)
-{
-	struct span text;
-
-	return fields_next(&walk, name, &text) && http1_date_parse(text, seconds_out) == 0;
-}
-
 /* RFC 9111 section 5.3: Expires less Date; what is no date has expired. */
 static uint64_t expiry_seconds(struct fields_walk fields)
 {
 	int64_t expires, date;
 
-	if (!date_of(fields, "expires", &expires) || !date_of(fields, "date", &date) ||
+	if (!fields_date(fields, "expires", &expires) || !fields_date(fields, "date", &date) ||
 	    expires <= date)
 		return 0;
 	return expires - date < SECONDS_MAX ? (uint64_t)(expires - date) : SECONDS_MAX;
 }
 
+/* The oldest of all that it says; what is no number is as old as can be. */
 static uint64_t age_of(struct fields_walk fields)
 {
 	struct span text;
-	uint64_t seconds = 0;
+	uint64_t oldest = 0, seconds;
 
-	if (fields_next(&fields, "age", &text) && !fields_number(text, SECONDS_MAX, &seconds))
-		seconds = SECONDS_MAX;
-	return seconds;
+	while (fields_next(&fields, "age", &text)) {
+		if (!fields_number(text, SECONDS_MAX, &seconds))
+			seconds = SECONDS_MAX;
+		if (seconds > oldest)
+			oldest = seconds;
+	}
+	return oldest;
 }
 
 uint64_t cache_lifetime_ns(const struct http1_response *response, uint64_t ttl_ns,
@@ -145,8 +148,10 @@ uint64_t cache_lifetime_ns(const struct http1_response *response, uint64_t ttl_n
 	if (response->status != 200 || control.forbids || fields_have(fields, "set-cookie") ||
 	    fields_have(fields, "vary"))
 		return 0;
-	if (control.has_age)
-		lifetime_ns = control.age_seconds * CLOCK_SECOND_NS;
+	if (control.shared.given)
+		lifetime_ns = control.shared.seconds * CLOCK_SECOND_NS;
+	else if (control.any.given)
+		lifetime_ns = control.any.seconds * CLOCK_SECOND_NS;
 	else if (fields_have(fields, "expires"))
 		lifetime_ns = expiry_seconds(fields) * CLOCK_SECOND_NS;
 	return lifetime_ns > age_ns ? lifetime_ns - age_ns : 0;

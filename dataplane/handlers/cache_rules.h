@@ -21,12 +21,13 @@
  */
 bool cache_may_answer(const struct request *request);
 
-/* Writes what an answer is kept under: host and target. */
+/* Writes what an answer is kept under: the host, in lower case, and the target as it is sent. */
 void cache_put_key(const struct request *request, struct fields_text *text);
 
 /*
  * How long an answer to a GET may be kept from now on, ns, and how old it is already, seconds. 0
- * ns: not at all. `ttl_ns` is for answers that name no lifetime.
+ * ns: not at all. `ttl_ns` is for answers that name no lifetime. Of what contradicts itself or can
+ * not be read, the worst is taken.
  */
 uint64_t cache_lifetime_ns(const struct http1_response *response, uint64_t ttl_ns,
 			   uint64_t *age_seconds_out);

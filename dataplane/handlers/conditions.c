@@ -38,16 +38,6 @@ static bool lists_tag(const struct http1_request *request, const char *name, str
 	return false;
 }
 
-/* The date of the only field of this name; one that is no date counts as none. */
-static bool date_of(const struct http1_request *request, const char *name, int64_t *seconds_out)
-{
-	struct fields_walk walk = FIELDS_WALK(request);
-	struct span text, another;
-
-	return fields_next(&walk, name, &text) && !fields_next(&walk, name, &another) &&
-	       http1_date_parse(text, seconds_out) == 0;
-}
-
 /* RFC 9110 section 13.2.2, in its order. */
 unsigned conditions_judge(const struct http1_request *request, const struct validators *validators)
 {
@@ -57,13 +47,13 @@ unsigned conditions_judge(const struct http1_request *request, const struct vali
 	if (fields_have(fields, "if-match")) {
 		if (!lists_tag(request, "if-match", validators->tag, true))
 			return 412;
-	} else if (date_of(request, "if-unmodified-since", &seconds) &&
+	} else if (fields_date(FIELDS_WALK(request), "if-unmodified-since", &seconds) &&
 		   validators->modified_seconds > seconds) {
 		return 412;
 	}
 	if (fields_have(fields, "if-none-match"))
 		return lists_tag(request, "if-none-match", validators->tag, false) ? 304 : 0;
-	if (date_of(request, "if-modified-since", &seconds) &&
+	if (fields_date(FIELDS_WALK(request), "if-modified-since", &seconds) &&
 	    validators->modified_seconds <= seconds)
 		return 304;
 	return 0;

@@ -1,5 +1,7 @@
 #include "dataplane/handlers/fields.h"
 
+#include "dataplane/proto/http1_date.h"
+
 #include <string.h>
 
 static uint8_t lower_of(uint8_t byte)
@@ -109,6 +111,14 @@ bool fields_number(struct span text, uint64_t max, uint64_t *number_out)
 	return true;
 }
 
+bool fields_date(struct fields_walk walk, const char *name, int64_t *seconds_out)
+{
+	struct span text, another;
+
+	return fields_next(&walk, name, &text) && !fields_next(&walk, name, &another) &&
+	       http1_date_parse(text, seconds_out) == 0;
+}
+
 void fields_put(struct fields_text *text, struct span piece)
 {
 	if (piece.bytes > text->room - text->bytes)
@@ -117,6 +127,15 @@ void fields_put(struct fields_text *text, struct span piece)
 		return;
 	memcpy(text->base + text->bytes, piece.base, piece.bytes);
 	text->bytes += piece.bytes;
+}
+
+void fields_put_lower(struct fields_text *text, struct span piece)
+{
+	size_t begin = text->bytes;
+
+	fields_put(text, piece);
+	for (size_t i = begin; i < text->bytes; i++)
+		text->base[i] = lower_of(text->base[i]);
 }
 
 void fields_put_text(struct fields_text *text, const char *piece)

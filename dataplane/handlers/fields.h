@@ -39,6 +39,11 @@ bool fields_alike(struct span a, struct span b);
 /* Reads decimal digits alone, and nothing above `max`. */
 bool fields_number(struct span text, uint64_t max, uint64_t *number_out);
 
+/*
+ * The date of the only field of this name; one that is no date, or one of several, counts as none.
+ */
+bool fields_date(struct fields_walk walk, const char *name, int64_t *seconds_out);
+
 /* Lines that are being written; what does not fit is not written at all, and remembered. */
 struct fields_text {
 	uint8_t *base;
@@ -48,6 +53,9 @@ struct fields_text {
 };
 
 void fields_put(struct fields_text *text, struct span piece);
+/* In lower case. */
+void fields_put_lower(struct fields_text *text, struct span piece);
+
 void fields_put_text(struct fields_text *text, const char *piece);
 void fields_put_number(struct fields_text *text, uint64_t number);
 

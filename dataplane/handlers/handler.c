@@ -4,7 +4,10 @@
 #include "dataplane/handlers/handlers.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { UPSTREAM_BYTES = 2048 };
 
 const char handler_usage[] =
 	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy, proxy:ADDR[,ADDR], cache or "
@@ -28,6 +31,31 @@ const struct handler_ops *handler_find(const char *spec, const char **argument_o
 	return NULL;
 }
 
+/* A text that names upstreams, with options of a handler that names none. */
+static int join(const char *upstream, const char *options, char text_out[UPSTREAM_BYTES],
+		struct tp_error *error)
+{
+	int bytes = snprintf(text_out, UPSTREAM_BYTES, "%s%s", upstream, options);
+
+	return bytes < UPSTREAM_BYTES
+		       ? 0
+		       : tp_fail(error, -EINVAL, "'%.32s...%.32s' is too long", upstream, options);
+}
+
+static bool names_none(const char *argument)
+{
+	return !argument || argument[0] == ';';
+}
+
+/* Judges options that stand alone: behind any upstream they are right or wrong. */
+static int check_options(const struct handler_ops *ops, const char *options, struct tp_error *error)
+{
+	char text[UPSTREAM_BYTES];
+	int rc = join("127.0.0.1:1", options, text, error);
+
+	return rc == 0 ? ops->check(text, error) : rc;
+}
+
 /* As handler_check_text; and says what was found. */
 static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 			const char **argument_out, struct tp_error *error)
@@ -41,8 +69,10 @@ static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 		return tp_fail(error, -EINVAL, "'%s': nothing may follow '%s'", spec, ops->name);
 	if (!*argument_out && ops->argument_needed)
 		return tp_fail(error, -EINVAL, "'%s': write %s:%s", spec, ops->name, ops->argument);
-	if (ops->argument_is == HANDLER_PATH || (!*argument_out && ops->takes_upstream))
+	if (ops->argument_is == HANDLER_PATH)
 		return 0;
+	if (ops->takes_upstream && names_none(*argument_out))
+		return *argument_out ? check_options(ops, *argument_out, error) : 0;
 	return ops->check ? ops->check(*argument_out, error) : 0;
 }
 
@@ -85,22 +115,34 @@ int handler_check(const char *spec, struct tp_error *error)
 	return resolve(spec, &ops, &argument, error);
 }
 
+bool handler_wants_upstream(const char *spec)
+{
+	const char *argument;
+	const struct handler_ops *ops = handler_find(spec, &argument);
+
+	return ops && ops->takes_upstream && names_none(argument);
+}
+
 int handler_create(const char *spec, const struct handler_config *config,
 		   struct handler **handler_out, struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;
+	char text[UPSTREAM_BYTES];
 	int rc = resolve(spec, &ops, &argument, error);
 
 	if (rc < 0)
 		return rc;
-	if (!argument && ops->takes_upstream) {
+	if (ops->takes_upstream && names_none(argument)) {
 		if (!config->upstream)
 			return tp_fail(error, -EINVAL,
 				       "'%s' has no upstream: name one for the server, or write "
 				       "%s:%s",
 				       spec, ops->name, ops->argument);
-		argument = config->upstream;
+		rc = join(config->upstream, argument ? argument : "", text, error);
+		if (rc < 0)
+			return rc;
+		argument = text;
 	}
 	return ops->create(argument, config, handler_out, error);
 }

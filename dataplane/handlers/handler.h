@@ -8,6 +8,8 @@
  *	proxy[:ADDR[,ADDR]] what the upstreams answer (HTTP); the server's, where none are named
  *	cache[:ADDR[,ADDR]] the same, kept within a bound (HTTP)
  *
+ * Behind the addresses, or in their place, those two may have options, each behind a ';'.
+ *
  * A handler belongs to one worker's server and lives as long; each keeps what it needs in a struct
  * of its own that embeds struct handler first. Whoever adds one adds its ops to the table in
  * handler.c.
@@ -42,7 +44,7 @@ struct handler_config {
 	X(upstream_connections, "proxy: connections made")                   \
 	X(upstream_requests, "proxy: requests passed on")                    \
 	X(upstream_failures, "proxy: requests that an upstream failed")      \
-	X(upstream_retries, "proxy: of them, passed on to another")          \
+	X(upstream_retries, "proxy: requests sent again")                    \
 	X(cache_hits, "cache: answers from memory")                          \
 	X(cache_misses, "cache: answers fetched")                            \
 	X(cache_joined, "cache: requests that waited for another's fetch")   \
@@ -68,7 +70,7 @@ struct handler_ops {
 	enum handler_argument argument_is;
 	enum handler_answer answers;
 	bool argument_needed;
-	bool takes_upstream; /* without one, it has the configuration's `upstream` */
+	bool takes_upstream; /* naming none, it has the configuration's `upstream` */
 	bool http_only;
 	/* Judges the text behind ':' (NULL if none). 0, or negative errno with `error` filled. */
 	int (*check)(const char *argument, struct tp_error *error);
@@ -123,6 +125,9 @@ int handler_check_text(const char *spec, struct tp_error *error);
 
 /* Body bytes of each answer of one that was checked and fills them: its own, else `bytes`. */
 uint32_t handler_fill_bytes(const char *spec, uint32_t bytes);
+
+/* Whether it is a handler that passes requests on and names nobody to whom. */
+bool handler_wants_upstream(const char *spec);
 
 /* Makes it. 0, or negative errno with `error` filled. */
 int handler_create(const char *spec, const struct handler_config *config,

@@ -2,6 +2,7 @@
 
 #include "dataplane/core/check.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/path.h"
 #include "dataplane/handlers/proxied_body.h"
 #include "dataplane/handlers/proxy_head.h"
 
@@ -11,10 +12,13 @@
 static const struct http1_limits response_limits = {
 	.line_bytes = HTTP1_LINE_BYTES, .head_bytes = HTTP1_HEAD_BYTES, .fields = HTTP1_FIELDS_MAX};
 
+/* So many interim responses come before the final one, and no more. */
+enum { INTERIMS_MAX = 16 };
+
 /* --- states --- */
 
 /* Legal transitions: bit (1 << to) in the row of `from`. */
-static const uint8_t transitions[] = {
+static const uint8_t transitions[PROXIED_STATE_COUNT] = {
 	[PROXIED_TAKE] = 1 << PROXIED_CONNECT | 1 << PROXIED_REFUSE,
 	[PROXIED_CONNECT] = 1 << PROXIED_HEAD | 1 << PROXIED_TAKE | 1 << PROXIED_REFUSE,
 	[PROXIED_HEAD] = 1 << PROXIED_BODY | 1 << PROXIED_TAKE | 1 << PROXIED_REFUSE,
@@ -66,11 +70,13 @@ static void fail(struct proxied *proxied, unsigned code)
 {
 	struct server_counters *counters = proxied->proxy->world->counters;
 	bool stale = proxied->conn->reused && code == 502;
+	bool again =
+		!proxied->begun && !proxied->body_taken && (!proxied->sent || proxied->idempotent);
 
-	counters->upstream_failures++;
 	if (!stale)
 		upstream_failed(proxied->conn);
-	if (proxied->begun || proxied->body_taken || (proxied->sent && !proxied->idempotent)) {
+	counters->upstream_failures += !stale || !again;
+	if (!again) {
 		refuse(proxied, code);
 		return;
 	}
@@ -108,6 +114,13 @@ static bool step_take(struct proxied *proxied)
 	return true;
 }
 
+/* What the upstream says is no answer to the request. */
+static void refuse_nonsense(struct proxied *proxied)
+{
+	proxied->proxy->world->counters->upstream_failures++;
+	refuse(proxied, 502);
+}
+
 static bool step_connect(struct proxied *proxied)
 {
 	if (proxied->conn->closed) {
@@ -116,6 +129,10 @@ static bool step_connect(struct proxied *proxied)
 	}
 	if (!proxied->conn->connected)
 		return false;
+	if (upstream_speaks(proxied->conn)) { /* before it was asked */
+		refuse_nonsense(proxied);
+		return true;
+	}
 	set_deadline(proxied, &proxied->proxy->responding, proxied->proxy->response_ns);
 	proxied->proxy->world->counters->upstream_requests++;
 	set_state(proxied, PROXIED_HEAD);
@@ -151,10 +168,12 @@ static bool respond(struct proxied *proxied, const struct http1_response *respon
 	proxied->keep_alive = response->framing.keep_alive && proxied->body != BODY_UNTIL_CLOSE;
 	if (proxied->body == BODY_NONE && !has_length && !proxied->is_head)
 		body_bytes = 0;
-	exchange_respond(proxied->exchange, &(struct response){.status = response->status,
-							       .body_bytes = body_bytes,
-							       .relayed = true,
-							       .fields = fields_written(&fields)});
+	exchange_respond(proxied->exchange,
+			 &(struct response){.status = response->status,
+					    .body_bytes = body_bytes,
+					    .relayed = true,
+					    .date = proxy_head_date(response, NULL),
+					    .fields = fields_written(&fields)});
 	if (proxied->tap)
 		proxied->tap->on_head(proxied->tap, response, body_bytes);
 	return true;
@@ -168,7 +187,7 @@ static enum found read_head(struct proxied *proxied)
 	struct conn_world *world = proxied->proxy->world;
 	struct upstream_conn *conn = proxied->conn;
 	struct span spans[LIMIT_SPANS];
-	unsigned count = conn->closed ? 0 : tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
+	unsigned count = tp_peek(world->tp, conn->handle, spans, LIMIT_SPANS);
 	struct span_reader reader = span_reader_of(spans, count);
 	size_t bytes = reader.left < HTTP1_HEAD_BYTES ? reader.left : HTTP1_HEAD_BYTES;
 	struct http1_response response;
@@ -185,7 +204,9 @@ static enum found read_head(struct proxied *proxied)
 		return status == HTTP1_MORE && bytes < HTTP1_HEAD_BYTES ? FOUND_NOTHING
 									: FOUND_NONSENSE;
 	if (response.status < 200)
-		found = response.status == 101 ? FOUND_NONSENSE : FOUND_INTERIM;
+		found = response.status == 101 || ++proxied->interims > INTERIMS_MAX
+				? FOUND_NONSENSE
+				: FOUND_INTERIM;
 	else if (!respond(proxied, &response))
 		found = FOUND_NONSENSE;
 	tp_consume(world->tp, conn->handle, head_bytes);
@@ -207,8 +228,7 @@ static bool step_head(struct proxied *proxied)
 	case FOUND_INTERIM:
 		return true;
 	case FOUND_NONSENSE:
-		proxied->proxy->world->counters->upstream_failures++;
-		refuse(proxied, 502);
+		refuse_nonsense(proxied);
 		return true;
 	case FOUND_NOTHING: /* or not all of it */
 		break;
@@ -227,6 +247,23 @@ static void break_off(struct proxied *proxied)
 	tell_end(proxied, false);
 }
 
+/* The response is whole. */
+static void leave_conn(struct proxied *proxied)
+{
+	struct upstream_conn *conn = proxied->conn;
+
+	if (conn->closed || !proxied->request_done)
+		upstream_drop(conn);
+	else if (conn->finished)
+		upstream_end(conn);
+	else if (proxied->keep_alive)
+		upstream_keep(conn);
+	else
+		upstream_drop(conn);
+	proxied->conn = NULL;
+	list_remove(&proxied->timed);
+}
+
 static bool step_body(struct proxied *proxied)
 {
 	if (!proxied->request_done && !proxied->conn->closed && !proxied->conn->finished)
@@ -240,13 +277,7 @@ static bool step_body(struct proxied *proxied)
 	case PASS_WHOLE:
 		break;
 	}
-	if (proxied->keep_alive && proxied->request_done && !proxied->conn->finished &&
-	    !proxied->conn->closed)
-		upstream_keep(proxied->conn);
-	else
-		upstream_drop(proxied->conn);
-	proxied->conn = NULL;
-	list_remove(&proxied->timed);
+	leave_conn(proxied);
 	set_state(proxied, PROXIED_FINISH);
 	tell_end(proxied, true);
 	return true;
@@ -272,6 +303,8 @@ static bool take_step(struct proxied *proxied)
 		return false;
 	case PROXIED_BROKEN:
 		exchange_break(proxied->exchange);
+		break;
+	case PROXIED_STATE_COUNT:
 		break;
 	}
 	return false;
@@ -299,6 +332,7 @@ static void run_over(struct proxied *proxied)
 	case PROXIED_FINISH:
 	case PROXIED_REFUSE:
 	case PROXIED_BROKEN:
+	case PROXIED_STATE_COUNT:
 		break;
 	}
 }
@@ -354,6 +388,8 @@ struct proxied *proxied_begin(struct proxy *proxy, struct exchange *exchange,
 	proxied->head_bytes = (uint32_t)head.bytes;
 	if (head.full)
 		refuse(proxied, 431);
+	else if (path_has_dots(request->path))
+		refuse(proxied, 400);
 	else if (request->method == HTTP1_CONNECT || request->method == HTTP1_TRACE)
 		refuse(proxied, 501);
 	return proxied;
@@ -388,8 +424,10 @@ uint64_t proxy_upkeep(struct proxy *proxy, uint64_t now_ns)
 {
 	uint64_t connect_ns = wake_overdue(&proxy->connecting, now_ns);
 	uint64_t response_ns = wake_overdue(&proxy->responding, now_ns);
+	uint64_t ending_ns = upstreams_upkeep(&proxy->upstreams, now_ns);
+	uint64_t next_ns = connect_ns < response_ns ? connect_ns : response_ns;
 
-	return connect_ns < response_ns ? connect_ns : response_ns;
+	return next_ns < ending_ns ? next_ns : ending_ns;
 }
 
 static int check_families(const struct proxy_config *config, const struct tp_ops *ops,
@@ -430,6 +468,5 @@ int proxy_open(struct proxy *proxy, const struct proxy_config *config, struct co
 void proxy_close(struct proxy *proxy)
 {
 	upstreams_destroy(&proxy->upstreams);
-	proxy->exchanges.in_use = 0; /* what goes on ends with the server */
 	slab_destroy(&proxy->exchanges);
 }

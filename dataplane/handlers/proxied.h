@@ -6,6 +6,9 @@
  *	  \---------- failed, and nothing is lost ---/
  *	any --failed for good--> REFUSE (before the response's head), or the connection is broken
  *
+ * A path with parts of dots is refused: an upstream that resolves them would answer with what no
+ * route to it was meant to match.
+ *
  * The request's head is written once, at the beginning, so that it can be sent again; its body is
  * passed on as it comes and as the upstream takes it, also while the response is on its way back.
  * Another upstream is asked only while nothing of the response has come, nothing of the body has
@@ -53,6 +56,7 @@ enum proxied_state {
 	PROXIED_FINISH,
 	PROXIED_REFUSE,
 	PROXIED_BROKEN,
+	PROXIED_STATE_COUNT,
 };
 
 /* How the end of a response's body is known (RFC 9112 section 6.3). */
@@ -79,15 +83,15 @@ struct proxied {
 	bool sent;	   /* something is, on the present connection */
 	bool body_taken;   /* something of the request's body is */
 	bool begun;	   /* something of a response has come */
-	bool again;	   /* another upstream has failed it */
+	bool again;	   /* a connection has failed it, so that it is sent on another */
 	bool request_done; /* all of the request is sent */
 
 	struct http1_scan scan;
+	unsigned interims; /* interim responses that have come */
 	enum proxied_body body;
-	uint64_t left; /* BODY_LENGTH */
-	struct http1_chunks chunks;
-	bool keep_alive;
-	bool body_done;
+	uint64_t left;		    /* of a BODY_LENGTH, bytes */
+	struct http1_chunks chunks; /* of a BODY_CHUNKED, where it is */
+	bool keep_alive;	    /* the connection may serve another */
 
 	uint32_t head_bytes;
 	uint8_t head[PROXIED_HEAD_BYTES];

@@ -110,9 +110,7 @@ static uint64_t find_body(struct proxied *proxied, struct span_reader *reader,
 		if (proxied->left == 0)
 			*status_out = PASS_WHOLE;
 		return proxied->left;
-	case BODY_UNTIL_CLOSE:
-		if (reader->left == 0 && proxied->conn->finished)
-			*status_out = PASS_WHOLE;
+	case BODY_UNTIL_CLOSE: /* its end is none of its bytes */
 		return reader->left;
 	case BODY_CHUNKED:
 		break;
@@ -179,17 +177,19 @@ enum proxied_pass proxied_pass(struct proxied *proxied)
 	size_t lent;
 
 	do {
-		unsigned count = conn->closed ? 0 : tp_peek(tp, conn->handle, spans, LIMIT_SPANS);
+		unsigned count = tp_peek(tp, conn->handle, spans, LIMIT_SPANS);
 		struct span_reader reader = span_reader_of(spans, count);
 
 		lent = reader.left;
 		status = pass_read(proxied, &reader);
+		if (lent == 0 && proxied->body == BODY_UNTIL_CLOSE && conn->finished)
+			status = PASS_WHOLE;
 		if (lent > reader.left)
 			tp_consume(tp, conn->handle, lent - reader.left);
 		proxied->keep_alive &= reader.left == 0 || status != PASS_WHOLE;
 		lent -= reader.left;
 	} while (status == PASS_WAIT && !proxied->wants_room && lent > 0);
-	if (status == PASS_WAIT && !proxied->wants_room && (conn->finished || conn->closed))
+	if (status == PASS_WAIT && (conn->closed || (conn->finished && !proxied->wants_room)))
 		return PASS_BROKEN;
 	return status;
 }

@@ -18,7 +18,10 @@ enum proxied_pass {
 	PASS_BROKEN, /* it is malformed, or the upstream ended within it */
 };
 
-/* Passes on what there is of the response's body, as far as the client takes it. */
+/*
+ * Passes on what there is of the response's body, as far as the client takes it. Where the
+ * upstream's connection is closed, this is the last time that anything can be read of it.
+ */
 enum proxied_pass proxied_pass(struct proxied *proxied);
 
 #endif

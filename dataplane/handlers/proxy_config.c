@@ -49,7 +49,7 @@ static int read_ttl(const char *text, struct proxy_config *config)
 	return units_parse_duration(text, &config->cache_ttl_ns);
 }
 
-static const struct option {
+static const struct proxy_option {
 	const char *name, *usage;
 	bool cache_alone;
 	int (*read)(const char *text, struct proxy_config *config);
@@ -99,8 +99,7 @@ int proxy_config_parse(const char *text, bool caches, struct proxy_config *confi
 	struct proxy_config config = {.connections = LIMIT_UPSTREAM_CONNS,
 				      .connect_ns = LIMIT_UPSTREAM_CONNECT_NS,
 				      .response_ns = LIMIT_UPSTREAM_RESPONSE_NS,
-				      .cache_bytes = LIMIT_CACHE_BYTES,
-				      .cache_ttl_ns = LIMIT_CACHE_TTL_NS};
+				      .cache_bytes = LIMIT_CACHE_BYTES};
 	bool in_options = false, more = true;
 	int code = 0;
 

@@ -24,7 +24,7 @@ struct proxy_config {
 	uint64_t connect_ns;  /* for a connection, or for one of ours to become free */
 	uint64_t response_ns; /* in which an upstream has to send or take something */
 	uint64_t cache_bytes;
-	uint64_t cache_ttl_ns; /* of what names no lifetime of its own */
+	uint64_t cache_ttl_ns; /* of what names no lifetime of its own; 0: it is not kept */
 };
 
 /*

@@ -1,5 +1,7 @@
 #include "dataplane/handlers/proxy_head.h"
 
+#include "dataplane/proto/http1_date.h"
+
 #include <string.h>
 
 static const char *const hop_by_hop[] = {"connection", "keep-alive",	    "te",
@@ -71,17 +73,19 @@ static void put_via(struct fields_text *text, unsigned minor)
 }
 
 /* RFC 9112 section 3.2: an upstream gets origin-form, or "*". */
-static void put_target(const struct request *request, struct fields_text *text)
+void proxy_head_target(const struct request *request, struct fields_text *text)
 {
-	if (request->http->form != HTTP1_ABSOLUTE) {
-		fields_put(text, request->http->target);
-		return;
+	struct span target = request->http->target;
+
+	if (request->http->form == HTTP1_ABSOLUTE) {
+		const uint8_t *behind = request->http->host.base + request->http->host.bytes;
+
+		target.bytes -= (size_t)(behind - target.base);
+		target.base = behind;
+		if (target.bytes == 0 || *behind == '?')
+			fields_put_text(text, "/");
 	}
-	fields_put(text, request->path);
-	if (request->query.bytes > 0) {
-		fields_put_text(text, "?");
-		fields_put(text, request->query);
-	}
+	fields_put(text, target);
 }
 
 static void put_framing(const struct request *request, struct fields_text *text)
@@ -102,7 +106,7 @@ void proxy_head_request(const struct request *request, struct fields_text *text)
 
 	fields_put_text(text, http1_method_name(request->method));
 	fields_put_text(text, " ");
-	put_target(request, text);
+	proxy_head_target(request, text);
 	fields_put_text(text, " HTTP/1.1\r\n");
 	fields_put_line(text, (struct span){(const uint8_t *)"Host", 4}, http->host);
 	put_fields(FIELDS_WALK(http), but, text);
@@ -116,4 +120,16 @@ void proxy_head_fields(const struct http1_response *response, const char *const 
 {
 	put_fields(FIELDS_WALK(response), but, text);
 	put_via(text, response->minor);
+}
+
+const char *proxy_head_date(const struct http1_response *response, const char *ours)
+{
+	struct fields_walk walk = FIELDS_WALK(response);
+	struct span text, another;
+	int64_t seconds;
+
+	if (!fields_next(&walk, "date", &text) || fields_next(&walk, "date", &another) ||
+	    text.bytes != HTTP1_DATE_BYTES || http1_date_parse(text, &seconds) < 0)
+		return ours;
+	return (const char *)text.base;
 }

@@ -7,6 +7,8 @@
  * holds. What was promised is sent: of a file that grew meanwhile no more, and where it shrank the
  * connection is broken.
  */
+#include "dataplane/core/check.h"
+#include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/core/slab.h"
 #include "dataplane/handlers/conditions.h"
@@ -14,6 +16,7 @@
 #include "dataplane/handlers/handlers.h"
 #include "dataplane/handlers/produce.h"
 #include "dataplane/handlers/static_file.h"
+#include "dataplane/handlers/static_path.h"
 #include "dataplane/handlers/store.h"
 #include "dataplane/pipeline/world.h"
 #include "dataplane/proto/http1_date.h"
@@ -23,9 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { NO_FILE = -1, FIELDS_ROOM = 256 };
-
-#define SECOND_NS 1000000000
+enum { NO_FILE = -1, FIELDS_ROOM = 512 };
 
 /* A file in the store. */
 struct kept {
@@ -128,7 +129,7 @@ static unsigned stream(struct folder *folder, struct sending *sending, int fd)
 }
 
 /* Finds what `name` stands for. 0, or the code that refuses it. */
-static unsigned find_source(struct folder *folder, struct sending *sending, char *name,
+static unsigned find_source(struct folder *folder, struct sending *sending, const char *name,
 			    struct file_stamp *stamp_out)
 {
 	unsigned code;
@@ -151,13 +152,17 @@ static unsigned find_source(struct folder *folder, struct sending *sending, char
 
 /* --- the answer's head --- */
 
-/* Strong: it changes with the file's time, to the nanosecond, or its length. */
+/* Strong: it changes with the file, its length, or when it was written or put in place. */
 static void put_tag(struct fields_text *text, const struct file_stamp *stamp)
 {
 	fields_put_text(text, "\"");
 	fields_put_number(text, (uint64_t)stamp->modified_ns);
 	fields_put_text(text, "-");
 	fields_put_number(text, stamp->bytes);
+	fields_put_text(text, "-");
+	fields_put_number(text, stamp->inode);
+	fields_put_text(text, "-");
+	fields_put_number(text, (uint64_t)stamp->changed_ns);
 	fields_put_text(text, "\"");
 }
 
@@ -216,10 +221,11 @@ static void respond(struct folder *folder, struct exchange *exchange, const stru
 		    const char *name, const struct file_stamp *stamp)
 {
 	struct sending *sending = exchange_state(exchange);
-	uint8_t tag_room[64], fields_room[FIELDS_ROOM];
+	uint8_t tag_room[128], fields_room[FIELDS_ROOM];
 	struct fields_text tag = {.base = tag_room, .room = sizeof(tag_room)};
 	struct fields_text fields = {.base = fields_room, .room = sizeof(fields_room)};
-	struct validators validators = {.modified_seconds = stamp->modified_ns / SECOND_NS};
+	struct validators validators = {.modified_seconds =
+						stamp->modified_ns / (int64_t)CLOCK_SECOND_NS};
 	struct choice choice;
 
 	put_tag(&tag, stamp);
@@ -229,6 +235,7 @@ static void respond(struct folder *folder, struct exchange *exchange, const stru
 	put_validators(&fields, &validators);
 	if (choice.range.kind != RANGE_WHOLE)
 		put_range(&fields, &choice.range, stamp->bytes);
+	CHECK(!tag.full && !fields.full); /* there is room for all numbers */
 	exchange_respond(
 		exchange,
 		&(struct response){.status = choice.status,
@@ -248,6 +255,27 @@ static void respond(struct folder *folder, struct exchange *exchange, const stru
 
 static void static_advance(struct handler *handler, struct exchange *exchange);
 
+/* A folder's name lacks its '/', without which the names in its index would lead elsewhere. */
+static unsigned redirect(struct exchange *exchange, const struct request *request)
+{
+	uint8_t room[EXCHANGE_FIELDS_BYTES];
+	struct fields_text fields = {.base = room, .room = sizeof(room)};
+
+	fields_put_text(&fields, "Location: ");
+	fields_put(&fields, request->path);
+	fields_put_text(&fields, "/");
+	if (request->query.bytes > 0) {
+		fields_put_text(&fields, "?");
+		fields_put(&fields, request->query);
+	}
+	fields_put_text(&fields, "\r\n");
+	if (fields.full)
+		return 414;
+	exchange_respond(exchange,
+			 &(struct response){.status = 301, .fields = fields_written(&fields)});
+	return 0;
+}
+
 /* Answers with the file, or decides the code that refuses it. */
 static unsigned answer(struct folder *folder, struct exchange *exchange,
 		       const struct request *request)
@@ -262,6 +290,10 @@ static unsigned answer(struct folder *folder, struct exchange *exchange,
 	folder->world->counters->files_refused += code == 503;
 	if (code == 0)
 		respond(folder, exchange, request, name, &stamp);
+	else if (code == 301) /* an index that is a folder is none */
+		code = request->path.base[request->path.bytes - 1] == '/'
+			       ? 404
+			       : redirect(exchange, request);
 	return code;
 }
 

@@ -1,5 +1,7 @@
 #include "dataplane/handlers/static_file.h"
 
+#include "dataplane/core/clock.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -38,7 +40,7 @@ int static_folder_open(const char *path, struct tp_error *error)
 
 static int64_t ns_of(const struct timespec *time)
 {
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+	return (int64_t)time->tv_sec * (int64_t)CLOCK_SECOND_NS + time->tv_nsec;
 }
 
 static struct file_stamp stamp_of(const struct stat *stat)
@@ -85,36 +87,38 @@ static unsigned code_of(int failure)
 	}
 }
 
-static unsigned open_any(int folder, const char *name, int *fd_out, struct stat *stat_out)
+/* Looks at a name without opening what it stands for. 0, or the code that refuses it. */
+static unsigned look_at(int folder, const char *name)
 {
-	int fd = open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	int fd = open_beneath(folder, name, O_PATH);
+	struct stat stat;
+	int failed;
 
 	if (fd < 0)
 		return code_of(fd);
-	if (fstat(fd, stat_out) < 0) {
-		close(fd);
+	failed = fstat(fd, &stat);
+	close(fd);
+	if (failed)
 		return 500;
-	}
-	*fd_out = fd;
-	return 0;
+	if (S_ISDIR(stat.st_mode))
+		return 301;
+	return S_ISREG(stat.st_mode) ? 0 : 403;
 }
 
-unsigned static_file_open(int folder, char name[STATIC_NAME_BYTES], int *fd_out,
-			  struct file_stamp *stamp_out)
+unsigned static_file_open(int folder, const char *name, int *fd_out, struct file_stamp *stamp_out)
 {
+	unsigned code = look_at(folder, name);
 	struct stat stat;
 	int fd;
-	unsigned code = open_any(folder, name, &fd, &stat);
 
-	if (code == 0 && S_ISDIR(stat.st_mode)) {
-		close(fd);
-		code = static_path_index(name) ? open_any(folder, name, &fd, &stat) : 404;
-	}
 	if (code)
 		return code;
-	if (!S_ISREG(stat.st_mode)) {
+	fd = open_beneath(folder, name, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return code_of(fd);
+	if (fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode)) { /* it was another a moment ago */
 		close(fd);
-		return S_ISDIR(stat.st_mode) ? 404 : 403;
+		return 503;
 	}
 	*fd_out = fd;
 	*stamp_out = stamp_of(&stat);

@@ -3,7 +3,7 @@
  *
  * The kernel resolves each name beneath the folder (openat2): symbolic links may point within it,
  * and everything else ends in a refusal. Only regular files are handed out; a FIFO, a device or a
- * socket is refused without waiting for it.
+ * socket is refused without being opened.
  *
  * Planes: folder is setup, the rest is turn (it makes system calls that may touch the disk).
  */
@@ -11,7 +11,6 @@
 #define WEIR_HANDLERS_STATIC_FILE_H
 
 #include "dataplane/core/span.h"
-#include "dataplane/handlers/static_path.h"
 #include "dataplane/transport/error.h"
 
 #include <stdbool.h>
@@ -30,11 +29,10 @@ struct file_stamp {
 int static_folder_open(const char *path, struct tp_error *error);
 
 /*
- * Opens the file of this name; a folder's name becomes that of its index. 0 with a descriptor
- * (owned) and the stamp, or the code that refuses it: 403, 404, 500 or 503.
+ * Opens the file of this name. 0 with a descriptor (owned) and the stamp, or the code that refuses
+ * it: 403, 404, 500 or 503; 301 if it is a folder's.
  */
-unsigned static_file_open(int folder, char name[STATIC_NAME_BYTES], int *fd_out,
-			  struct file_stamp *stamp_out);
+unsigned static_file_open(int folder, const char *name, int *fd_out, struct file_stamp *stamp_out);
 
 /* Whether the file of this name is still the one stamped. */
 bool static_file_is(int folder, const char *name, const struct file_stamp *stamp);

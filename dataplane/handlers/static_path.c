@@ -1,26 +1,9 @@
 #include "dataplane/handlers/static_path.h"
 
+#include "dataplane/handlers/path.h"
+
+#include <stdbool.h>
 #include <string.h>
-
-static int hex_of(uint8_t digit)
-{
-	if (digit >= '0' && digit <= '9')
-		return digit - '0';
-	digit |= 32;
-	return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
-}
-
-/* The byte of the escape at `at`, or -1. */
-static int unescape(struct span path, size_t at)
-{
-	int high, low;
-
-	if (path.bytes - at < 3)
-		return -1;
-	high = hex_of(path.base[at + 1]);
-	low = hex_of(path.base[at + 2]);
-	return high < 0 || low < 0 ? -1 : high << 4 | low;
-}
 
 /* Whether a part of the name may begin with `byte`: none is empty or hidden. */
 static bool may_begin(char byte)
@@ -33,14 +16,10 @@ static unsigned decode(struct span path, char *name, size_t *bytes_out)
 {
 	size_t bytes = 0;
 
-	for (size_t at = 1; at < path.bytes; at++) {
-		int byte = path.base[at];
-		bool escaped = byte == '%';
+	for (size_t at = 1; at < path.bytes;) {
+		bool escaped = path.base[at] == '%';
+		int byte = path_next(path, &at);
 
-		if (escaped) {
-			byte = unescape(path, at);
-			at += 2;
-		}
 		if (byte < 0)
 			return 400;
 		if (byte == '\0' || (escaped && byte == '/'))
@@ -53,19 +32,6 @@ static unsigned decode(struct span path, char *name, size_t *bytes_out)
 	}
 	*bytes_out = bytes;
 	return 0;
-}
-
-bool static_path_index(char name[STATIC_NAME_BYTES])
-{
-	size_t bytes = strlen(name);
-	bool parted = bytes == 0 || name[bytes - 1] == '/';
-
-	if (bytes + !parted + sizeof(STATIC_INDEX) > STATIC_NAME_BYTES)
-		return false;
-	if (!parted)
-		name[bytes++] = '/';
-	strcpy(name + bytes, STATIC_INDEX);
-	return true;
 }
 
 unsigned static_path_name(struct span path, char name_out[STATIC_NAME_BYTES])
@@ -81,5 +47,8 @@ unsigned static_path_name(struct span path, char name_out[STATIC_NAME_BYTES])
 	name_out[bytes] = '\0';
 	if (bytes > 0 && name_out[bytes - 1] != '/')
 		return 0;
-	return static_path_index(name_out) ? 0 : 414;
+	if (bytes + sizeof(STATIC_INDEX) > STATIC_NAME_BYTES)
+		return 414;
+	strcpy(name_out + bytes, STATIC_INDEX);
+	return 0;
 }

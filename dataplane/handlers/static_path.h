@@ -12,17 +12,12 @@
 
 #include "dataplane/core/span.h"
 
-#include <stdbool.h>
-
 enum { STATIC_NAME_BYTES = 1024 }; /* with its end */
 
-/* Behind a folder's name, with the '/' that may lack. */
+/* Behind a folder's name. */
 #define STATIC_INDEX "index.html"
 
 /* Writes the name, ended by NUL. 0, or the code that refuses the path: 400, 404 or 414. */
 unsigned static_path_name(struct span path, char name_out[STATIC_NAME_BYTES]);
-
-/* Makes a folder's name that of its index. False if there is no room. */
-bool static_path_index(char name[STATIC_NAME_BYTES]);
 
 #endif

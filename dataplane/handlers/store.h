@@ -62,7 +62,7 @@ int store_create(struct store *store, uint64_t bytes, uint32_t entries, size_t e
 /* Gives the memory back, whatever is still pinned. Harmless on a zeroed store. */
 void store_destroy(struct store *store);
 
-/* The entry of this key, not pinned, or NULL. */
+/* The entry of this key, or NULL; finding it does not pin it. */
 struct store_entry *store_find(const struct store *store, struct span key);
 
 /*

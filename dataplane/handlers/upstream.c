@@ -14,6 +14,7 @@ int upstreams_create(struct upstreams *upstreams, const struct proxy_config *con
 					.count = config->upstream_count,
 					.connections = (uint32_t)config->connections};
 	list_init(&upstreams->waiting);
+	list_init(&upstreams->ending);
 	for (unsigned i = 0; i < upstreams->count; i++) {
 		upstreams->all[i].addr = config->upstreams[i];
 		list_init(&upstreams->all[i].idle);
@@ -56,22 +57,51 @@ static void release(struct upstream_conn *conn)
 
 	conn->upstream->open--;
 	list_remove(&conn->idle);
+	list_remove(&conn->ending);
 	slab_release(&upstreams->conns, conn);
 	call_next(upstreams);
 }
 
 void upstream_drop(struct upstream_conn *conn)
 {
-	struct tp *tp = conn->upstreams->world->tp;
+	conn->user = NULL;
+	list_remove(&conn->idle);
+	list_remove(&conn->ending);
+	if (conn->closed)
+		release(conn);
+	else
+		tp_abort(conn->upstreams->world->tp, conn->handle);
+}
+
+void upstream_end(struct upstream_conn *conn)
+{
+	struct upstreams *upstreams = conn->upstreams;
 
 	conn->user = NULL;
 	list_remove(&conn->idle);
-	if (conn->closed)
-		release(conn);
-	else if (conn->finished)
-		tp_finish(tp, conn->handle);
-	else
-		tp_abort(tp, conn->handle);
+	conn->due_ns = upstreams->world->now_ns + LIMIT_LINGER_NS;
+	list_push(&upstreams->ending, &conn->ending);
+	tp_finish(upstreams->world->tp, conn->handle);
+}
+
+uint64_t upstreams_upkeep(struct upstreams *upstreams, uint64_t now_ns)
+{
+	while (!list_empty(&upstreams->ending)) {
+		struct upstream_conn *first =
+			list_member(upstreams->ending.next, struct upstream_conn, ending);
+
+		if (first->due_ns > now_ns)
+			return first->due_ns;
+		upstream_drop(first);
+	}
+	return TIMER_NEVER;
+}
+
+bool upstream_speaks(const struct upstream_conn *conn)
+{
+	struct span spans[1];
+
+	return tp_peek(conn->upstreams->world->tp, conn->handle, spans, 1) > 0;
 }
 
 void upstream_keep(struct upstream_conn *conn)
@@ -83,14 +113,14 @@ void upstream_keep(struct upstream_conn *conn)
 }
 
 /* What happens to a connection that nobody uses can only be its end, or nonsense. */
-static void on_event_unused(struct upstream_conn *conn, const struct tp_event *event)
+static void on_event_unused(struct upstream_conn *conn)
 {
-	if (event->bits & TP_CLOSED)
+	if (conn->closed)
 		release(conn);
+	else if (list_linked(&conn->idle) && conn->finished && !upstream_speaks(conn))
+		upstream_end(conn);
 	else if (list_linked(&conn->idle))
 		upstream_drop(conn);
-	else if (event->bits & TP_FINISHED)
-		tp_finish(conn->upstreams->world->tp, conn->handle);
 }
 
 static void on_event(struct conn_world *world, struct party *party, const struct tp_event *event)
@@ -106,7 +136,7 @@ static void on_event(struct conn_world *world, struct party *party, const struct
 	if (conn->user)
 		exchange_wake(conn->user->exchange);
 	else
-		on_event_unused(conn, event);
+		on_event_unused(conn);
 }
 
 static void mark_down(struct upstreams *upstreams, struct upstream *upstream)
@@ -115,13 +145,15 @@ static void mark_down(struct upstreams *upstreams, struct upstream *upstream)
 		upstream->failures < BACK_OFF_SHIFT_MAX ? upstream->failures : BACK_OFF_SHIFT_MAX;
 
 	upstream->failures++;
+	upstream->failed_ns = upstreams->world->now_ns;
 	upstream->down_until_ns = upstreams->world->now_ns + (LIMIT_UPSTREAM_DOWN_NS << shift);
 }
 
 void upstream_failed(struct upstream_conn *conn)
 {
 	conn->user->tried |= 1u << (conn->upstream - conn->upstreams->all);
-	mark_down(conn->upstreams, conn->upstream);
+	if (conn->taken_ns > conn->upstream->failed_ns)
+		mark_down(conn->upstreams, conn->upstream);
 }
 
 void upstream_worked(struct upstream_conn *conn)
@@ -143,6 +175,7 @@ static enum upstream_answer connect_to(struct upstreams *upstreams, struct upstr
 	*conn = (struct upstream_conn){
 		.party = {on_event}, .upstreams = upstreams, .upstream = upstream};
 	list_init(&conn->idle);
+	list_init(&conn->ending);
 	code = tp->ops->connect(tp, &upstream->addr, conn, &conn->handle, &error);
 	if (code < 0) {
 		slab_release(&upstreams->conns, conn);
@@ -155,14 +188,32 @@ static enum upstream_answer connect_to(struct upstreams *upstreams, struct upstr
 	return UPSTREAM_TAKEN;
 }
 
+/* The idle connection used last of which nothing is known that speaks against it, or NULL. */
+static struct upstream_conn *take_idle(struct upstream *upstream)
+{
+	while (!list_empty(&upstream->idle)) {
+		struct upstream_conn *conn =
+			list_member(upstream->idle.prev, struct upstream_conn, idle);
+
+		/* its own event may be still to be handled in this turn */
+		if (upstream_speaks(conn)) {
+			upstream_drop(conn);
+			continue;
+		}
+		list_remove(&conn->idle);
+		return conn;
+	}
+	return NULL;
+}
+
 static enum upstream_answer take_of(struct upstreams *upstreams, struct upstream *upstream,
 				    struct upstream_conn **conn_out)
 {
+	struct upstream_conn *idle = take_idle(upstream);
 	enum upstream_answer answer;
 
-	if (!list_empty(&upstream->idle)) {
-		*conn_out = list_member(upstream->idle.prev, struct upstream_conn, idle);
-		list_remove(&(*conn_out)->idle);
+	if (idle) {
+		*conn_out = idle;
 		return UPSTREAM_TAKEN;
 	}
 	if (upstream->open == upstreams->connections)
@@ -210,8 +261,10 @@ enum upstream_answer upstream_take(struct upstreams *upstreams, struct upstream_
 			list_push(&upstreams->waiting, &user->waiting);
 		return answer;
 	}
-	if (answer == UPSTREAM_TAKEN)
+	if (answer == UPSTREAM_TAKEN) {
 		(*conn_out)->user = user;
+		(*conn_out)->taken_ns = upstreams->world->now_ns;
+	}
 	upstream_leave(upstreams, user);
 	return answer;
 }

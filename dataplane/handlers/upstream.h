@@ -4,8 +4,10 @@
  * Connections are made over the server's own transport instance and kept for the next request; the
  * one used last is taken first, so that what is not needed stays idle and the peer may end it. An
  * upstream that failed is left out for a time, twice as long with each failure in a row
- * (LIMIT_UPSTREAM_DOWN_NS up to its 64-fold); the others take turns. A connection serves one
- * exchange at a time and is taken and given back by it; who finds all of them in use waits in line.
+ * (LIMIT_UPSTREAM_DOWN_NS up to its 64-fold); the others take turns. What was under way when it
+ * failed may fail with it, and counts as one failure. A connection serves one exchange at a time
+ * and is taken and given back by it; who finds all of them in use waits in line. One that has
+ * anything to say before it is asked is not used.
  *
  * Planes: create and destroy are setup, the rest is turn.
  */
@@ -22,9 +24,10 @@
 
 struct upstream {
 	struct tp_addr addr;
-	struct list idle;  /* the one used last at the end */
-	uint32_t open;	   /* connections, whatever their state */
-	unsigned failures; /* in a row */
+	struct list idle;   /* the one used last at the end */
+	uint32_t open;	    /* connections, whatever their state */
+	unsigned failures;  /* in a row */
+	uint64_t failed_ns; /* the last of them */
 	uint64_t down_until_ns;
 };
 
@@ -36,6 +39,7 @@ struct upstreams {
 	uint32_t connections; /* at most, to each */
 	struct slab conns;
 	struct list waiting; /* of struct upstream_user */
+	struct list ending;  /* connections, by deadline */
 };
 
 /* An exchange that wants a connection; embedded in whatever the handler keeps for it. */
@@ -52,10 +56,13 @@ struct upstream_conn {
 	struct tp_conn *handle;
 	struct upstream_user *user; /* NULL: idle, or given up */
 	struct list idle;
+	struct list ending;
+	uint64_t due_ns;   /* ending: it is reset then */
+	uint64_t taken_ns; /* by its user */
 	bool connected;
 	bool reused;   /* it has served before */
 	bool finished; /* the peer will send no more */
-	bool closed;   /* the transport may not be asked about it again */
+	bool closed;   /* it can be read in this turn, to which its user is woken, and no longer */
 };
 
 enum upstream_answer {
@@ -87,6 +94,18 @@ void upstream_keep(struct upstream_conn *conn);
 
 /* Gives up a connection, whatever its state. */
 void upstream_drop(struct upstream_conn *conn);
+
+/*
+ * Ends a connection whose peer has ended it, on which nothing is outstanding, behind what is
+ * committed; a peer that does not take that within LIMIT_LINGER_NS is reset.
+ */
+void upstream_end(struct upstream_conn *conn);
+
+/* Whether there is something to be read. */
+bool upstream_speaks(const struct upstream_conn *conn);
+
+/* Resets those that have not ended in time; when the next one is to be. */
+uint64_t upstreams_upkeep(struct upstreams *upstreams, uint64_t now_ns);
 
 /* Its upstream failed: leaves it out for a time, and has the user not try it again. */
 void upstream_failed(struct upstream_conn *conn);

@@ -156,7 +156,9 @@ static size_t http1_head(struct conn_world *world, struct codec_state *state,
 	state->close |= state->expects;
 	return http1_answer_head(
 		to, response,
-		&(struct http1_answer){.date = date_text(&world->date, world->now_ns),
+		&(struct http1_answer){.date = response->date
+						       ? response->date
+						       : date_text(&world->date, world->now_ns),
 				       .unframed = has_no_body(response->status) ||
 						   (state->streams && state->http1.minor_0),
 				       .close = state->close,

@@ -44,6 +44,7 @@ struct response {
 	uint64_t body_bytes; /* or BODY_UNKNOWN: streamed in chunks or frames */
 	const char *type;    /* Content-Type; NULL for none */
 	bool relayed;	     /* another server's: an error is none of ours */
+	const char *date;    /* another's, HTTP1_DATE_BYTES; NULL: the turn's */
 	struct span fields;  /* further field lines, whole, each with its CRLF; at most
 				EXCHANGE_FIELDS_BYTES */
 };

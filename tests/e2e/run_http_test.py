@@ -16,7 +16,7 @@ BODY = "Z" * 100
 ROUTES = {"routes": [
     {"path": "/files", "match": "prefix", "handler": "static:www"},
     {"path": "/proxy", "handler": "proxy"},
-    {"path": "/cached", "handler": "cache"},
+    {"path": "/cached", "handler": "cache:;ttl=60s"},
 ]}
 HTTP = {
     "fixed": {"stack": "epoll@loopback", "connections": 4, "request_bytes": 0, "response_bytes": 100,

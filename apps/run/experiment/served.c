@@ -272,7 +272,7 @@ static void judge_handler(struct reading *reading, const char *handler)
 
 	if (!ops)
 		return; /* the server says more of it */
-	if (ops->takes_upstream && argument)
+	if (ops->takes_upstream && !handler_wants_upstream(handler))
 		refuse(reading,
 		       "its handler '%.100s' names an upstream of its own; leave the address out: "
 		       "it is the experiment's \"upstream\"",

@@ -22,22 +22,29 @@ static void open_cache(const char *options, const char *upstream_handler)
 {
 	char spec[128];
 
-	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u%s", UPSTREAM_PORT, options);
+	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u;ttl=60s%s", UPSTREAM_PORT, options);
 	hand_open(&hand);
 	hand_serve(&hand, PORT, spec);
 	hand_serve(&hand, UPSTREAM_PORT, upstream_handler);
 	client = hand_connect(&hand, PORT);
 }
 
-static void open_by_hand(const char *options)
+/* With an upstream in the test's hand. */
+static void open_served(const char *spec)
 {
-	char spec[128];
-
-	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u%s", HAND_PORT, options);
 	hand_open(&hand);
 	hand_listen(&hand);
 	hand_serve(&hand, PORT, spec);
 	client = hand_connect(&hand, PORT);
+}
+
+/* What names no lifetime is kept for a minute, unless the options say another time. */
+static void open_by_hand(const char *options)
+{
+	char spec[128];
+
+	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u;ttl=60s%s", HAND_PORT, options);
+	open_served(spec);
 }
 
 /* Whether a request has come to the upstream, whose latest connection is `upstream`. */
@@ -106,9 +113,9 @@ static void hits_need_no_upstream(void)
 static void host_and_target_tell_answers_apart(void)
 {
 	static const char *const requests[] = {
-		"GET /x HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x HTTP/1.1\r\nHost: b\r\n\r\n",
-		"GET /x?1 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /y HTTP/1.1\r\nHost: a\r\n\r\n",
-		"GET /x1 HTTP/1.1\r\nHost: a\r\n\r\n"};
+		"GET /x HTTP/1.1\r\nHost: a\r\n\r\n",	"GET /x HTTP/1.1\r\nHost: b\r\n\r\n",
+		"GET /x?1 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x? HTTP/1.1\r\nHost: a\r\n\r\n",
+		"GET /y HTTP/1.1\r\nHost: a\r\n\r\n",	"GET /x1 HTTP/1.1\r\nHost: a\r\n\r\n"};
 
 	open_by_hand("");
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
@@ -116,6 +123,7 @@ static void host_and_target_tell_answers_apart(void)
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
 		CU_ASSERT_FALSE(asked_for(requests[i], ok));
 	CU_ASSERT_FALSE(asked_for("GET http://a/x HTTP/1.1\r\nHost: a\r\n\r\n", ok));
+	CU_ASSERT_FALSE(asked_for("GET /x HTTP/1.1\r\nHost: A\r\n\r\n", ok));
 	hand_close(&hand);
 }
 
@@ -198,7 +206,7 @@ static void some_answers_are_kept_though_they_say_something(void)
 		"Expires: Sun, 06 Nov 1994 08:50:37 GMT\r\nContent-Length: 0\r\n\r\n"};
 	char request[128];
 
-	open_by_hand(";ttl=0s");
+	open_served("cache:127.0.0.1:9000");
 	for (unsigned i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		snprintf(request, sizeof(request), "GET /%u HTTP/1.1\r\nHost: a\r\n\r\n", i);
 		CU_ASSERT_TRUE(asked_for(request, answers[i]));
@@ -245,17 +253,51 @@ static void what_is_changed_is_forgotten(void)
 
 static void what_is_stale_is_fetched_anew(void)
 {
-	uint64_t until_ns;
-
 	open_by_hand(";ttl=20ms");
 	CU_ASSERT_TRUE(asked_for(plain, ok));
-	until_ns = clock_now_ns() + 20000000;
-	while (clock_now_ns() < until_ns)
-		hand_turn(&hand);
+	hand_wait(&hand, 20 * CLOCK_MS_NS - 1);
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	hand_wait(&hand, 1);
 	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
 					"Content-Length: 3\r\n\r\nnew"));
 	CU_ASSERT_FALSE(asked_for(plain, ok));
 	CU_ASSERT_STRING_EQUAL(hand_body(client), "new");
+	hand_close(&hand);
+}
+
+/* The body takes longer than the answer is fresh. */
+static void age_counts_from_when_it_was_asked_for(void)
+{
+	open_by_hand(";response=60s");
+	hand_send(&hand, client, plain);
+	CU_ASSERT_TRUE(asked());
+	hand_wait(&hand, 2 * CLOCK_SECOND_NS);
+	hand_send(&hand, upstream,
+		  "HTTP/1.1 200 OK\r\nCache-Control: max-age=10\r\nAge: 1\r\n"
+		  "Content-Length: 5\r\n\r\nhel");
+	hand_wait(&hand, 5 * CLOCK_SECOND_NS);
+	hand_send(&hand, upstream, "lo");
+	turn(3);
+	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(hand_has(client, "Age: 8\r\n"));
+	hand_wait(&hand, 2 * CLOCK_SECOND_NS);
+	CU_ASSERT_TRUE(asked_for(plain, ok));
+	hand_close(&hand);
+}
+
+static void date_is_the_origins(void)
+{
+	static const char date[] = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
+
+	open_by_hand("");
+	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\n"
+					"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+					"Content-Length: 0\r\n\r\n"));
+	for (unsigned i = 0; i < 2; i++) {
+		CU_ASSERT_TRUE(hand_has(client, date));
+		CU_ASSERT_PTR_NULL(strstr(strstr(client->text, "Date: ") + 1, "Date: "));
+		CU_ASSERT_FALSE(asked_for(plain, ok));
+	}
 	hand_close(&hand);
 }
 
@@ -322,6 +364,8 @@ static void what_is_not_kept_each_fetches(void)
 		  "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nhi");
 	expect_fetches_of_their_own(CLIENTS - 1);
 	CU_ASSERT_STRING_EQUAL(hand_body(clients[0]), "hi");
+	CU_ASSERT_EQUAL(counters()->upstream_requests, CLIENTS);
+	CU_ASSERT_EQUAL(counters()->cache_misses, CLIENTS);
 	hand_close(&hand);
 }
 
@@ -355,10 +399,24 @@ static void nobody_waits_for_a_fetch_for_ever(void)
 {
 	open_by_hand(";response=20ms");
 	clients[0] = hand_connect(&hand, PORT);
-	clients[0]->holds = true; /* the first takes nothing of its answer */
 	hand_send(&hand, clients[0], plain);
 	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 500000\r\n\r\n");
+	hand_send(&hand, client, plain);
+	hand_wait(&hand, 19 * CLOCK_MS_NS);
+	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
+	CU_ASSERT_FALSE(asked());
+	hand_wait(&hand, CLOCK_MS_NS);
+	CU_ASSERT_EQUAL(counters()->cache_joined, 1);
+	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, upstream, ok);
+	CU_ASSERT_TRUE(hand_await_text(&hand, client, "hello"));
+	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
+	hand_close(&hand);
+}
+
+/* As much of a long answer as goes out to a client that takes nothing. */
+static void send_much(void)
+{
 	for (unsigned i = 0; i < 50; i++) {
 		char piece[10000];
 		struct room rooms[2];
@@ -368,13 +426,72 @@ static void nobody_waits_for_a_fetch_for_ever(void)
 			hand_send_bytes(&hand, upstream, piece, sizeof(piece));
 		hand_turn(&hand);
 	}
+}
+
+/* A fetch by a client that takes nothing of its answer. */
+static void begin_slow(void)
+{
+	client->holds = true;
 	hand_send(&hand, client, plain);
-	for (unsigned i = 0; i < 1000000 && hand.upstream_count < 2; i++)
+	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n");
+	send_much();
+}
+
+/* All others wait for it. */
+static void open_slow(void)
+{
+	open_by_hand("");
+	begin_slow();
+	ask_all();
+	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS);
+}
+
+static void a_client_that_dawdles_is_overtaken(void)
+{
+	open_slow();
+	hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS - 1);
+	CU_ASSERT_FALSE(asked());
+	hand_wait(&hand, 1);
+	CU_ASSERT_TRUE(asked()); /* once for all of them */
+	hand_send(&hand, upstream, ok);
+	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
+	CU_ASSERT_FALSE(asked());
+	CU_ASSERT_EQUAL(counters()->upstream_requests, 2);
+	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
+	CU_ASSERT_EQUAL(hand_get(&hand, clients[0], "/x", ""), 200);
+	CU_ASSERT_EQUAL(counters()->cache_hits, 1);
+	hand_close(&hand);
+}
+
+/* One that takes a little now and then is as slow as one that takes nothing. */
+static void nobody_joins_a_client_that_has_dawdled(void)
+{
+	open_by_hand("");
+	begin_slow();
+	for (unsigned i = 0; i < 4; i++) {
+		hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS / 4);
+		client->holds = false;
 		hand_turn(&hand);
-	CU_ASSERT_EQUAL(counters()->cache_joined, 1);
+		client->holds = true;
+		send_much();
+	}
+	ask_all();
 	CU_ASSERT_TRUE(asked());
 	hand_send(&hand, upstream, ok);
-	CU_ASSERT_TRUE(hand_await_text(&hand, client, "hello"));
+	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
+	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
+	hand_close(&hand);
+}
+
+static void a_slow_client_that_leaves_fails_nobody(void)
+{
+	open_slow();
+	hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS);
+	CU_ASSERT_TRUE(asked());
+	hand_reset(&hand, client);
+	hand_reset(&hand, clients[0]);
+	expect_fetches_of_their_own(CLIENTS - 1);
 	hand_close(&hand);
 }
 
@@ -448,12 +565,17 @@ static const struct suite_test tests[] = {
 	{"some requests are passed on", some_requests_are_passed_on},
 	{"what is changed is forgotten", what_is_changed_is_forgotten},
 	{"what is stale is fetched anew", what_is_stale_is_fetched_anew},
+	{"age counts from when it was asked for", age_counts_from_when_it_was_asked_for},
+	{"Date is the origin's", date_is_the_origins},
 	{"many that ask at once are one fetch", many_that_ask_at_once_are_one_fetch},
 	{"what is not kept, each fetches", what_is_not_kept_each_fetches},
 	{"a fetch that breaks off is not kept", a_fetch_that_breaks_off_is_not_kept},
 	{"a client that leaves its fetch fails nobody",
 	 a_client_that_leaves_its_fetch_fails_nobody},
 	{"nobody waits for a fetch for ever", nobody_waits_for_a_fetch_for_ever},
+	{"a client that dawdles is overtaken", a_client_that_dawdles_is_overtaken},
+	{"nobody joins a client that has dawdled", nobody_joins_a_client_that_has_dawdled},
+	{"a slow client that leaves fails nobody", a_slow_client_that_leaves_fails_nobody},
 	{"bodies without a certain end are not kept", bodies_without_a_certain_end_are_not_kept},
 	{"the least recently asked for makes room", the_least_recently_asked_for_makes_room},
 	{"what is too large is passed on", what_is_too_large_is_passed_on},

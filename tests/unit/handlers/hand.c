@@ -1,5 +1,6 @@
 #include "tests/unit/handlers/hand.h"
 
+#include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/pipeline/codec.h"
 #include "tests/support/suite.h"
@@ -8,7 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 1024 * 1024, TURNS_MAX = 3000, CONNS = 64 };
+enum { TEXT_BYTES = 1024 * 1024, TURNS_MAX = 3000, CONNS = 320 };
+
+/* The time of all instances, ahead of whatever clock a server looks at when it is made. */
+static uint64_t now_ns;
+
+static unsigned poll_now(struct tp *tp, struct tp_event *events, unsigned room, uint64_t wait_ns,
+			 struct tp_turn *turn_out)
+{
+	unsigned count = memory_ops.poll(tp, events, room, wait_ns, turn_out);
+
+	turn_out->now_ns = now_ns;
+	return count;
+}
+
+/* The memory stack, told the time. */
+static struct tp_ops hand_ops;
 
 static struct tp *open_tp(struct hand *hand)
 {
@@ -22,12 +38,16 @@ static struct tp *open_tp(struct hand *hand)
 	struct tp *tp;
 
 	CU_ASSERT_EQUAL_FATAL(memory_ops.open(&config, &tp, &error), 0);
+	tp->ops = &hand_ops;
 	return tp;
 }
 
 void hand_open(struct hand *hand)
 {
 	memset(hand, 0, sizeof(*hand));
+	hand_ops = memory_ops;
+	hand_ops.poll = poll_now;
+	now_ns = clock_now_ns() + 3600 * CLOCK_SECOND_NS;
 	CU_ASSERT_EQUAL_FATAL(memory_net_create(&hand->net), 0);
 	hand->client_tp = open_tp(hand);
 }
@@ -148,6 +168,13 @@ void hand_turn(struct hand *hand)
 	poll_ends(hand->client_tp, hand->clients, &hand->client_count);
 }
 
+void hand_wait(struct hand *hand, uint64_t time_ns)
+{
+	now_ns += time_ns;
+	for (unsigned i = 0; i < 4; i++)
+		hand_turn(hand);
+}
+
 struct hand_end *hand_connect(struct hand *hand, uint16_t port)
 {
 	struct hand_end *end = new_end(hand->clients, &hand->client_count);
@@ -166,7 +193,7 @@ static struct tp *tp_of(struct hand *hand, const struct hand_end *end)
 								       : hand->upstream_tp;
 }
 
-void hand_send_bytes(struct hand *hand, struct hand_end *end, const void *bytes, size_t count)
+static void put_bytes(struct hand *hand, struct hand_end *end, const void *bytes, size_t count)
 {
 	struct tp *tp = tp_of(hand, end);
 	struct room rooms[2];
@@ -176,7 +203,17 @@ void hand_send_bytes(struct hand *hand, struct hand_end *end, const void *bytes,
 	room_writer_put(&writer, bytes, count);
 	tp_commit(tp, end->conn, count);
 	tp_flush(tp, end->conn);
+}
+
+void hand_send_bytes(struct hand *hand, struct hand_end *end, const void *bytes, size_t count)
+{
+	put_bytes(hand, end, bytes, count);
 	hand_turn(hand);
+}
+
+void hand_put(struct hand *hand, struct hand_end *end, const char *text)
+{
+	put_bytes(hand, end, text, strlen(text));
 }
 
 void hand_send(struct hand *hand, struct hand_end *end, const char *text)
@@ -194,6 +231,13 @@ void hand_reset(struct hand *hand, struct hand_end *end)
 {
 	tp_abort(tp_of(hand, end), end->conn);
 	hand_turn(hand);
+}
+
+void hand_vanish(struct hand *hand, struct hand_end *end)
+{
+	tp_finish(tp_of(hand, end), end->conn);
+	tp_flush(tp_of(hand, end), end->conn);
+	hand_reset(hand, end);
 }
 
 void hand_await(struct hand *hand, struct hand_end *end, size_t bytes)

@@ -2,7 +2,8 @@
  * hand: a memory net of servers, and of ends that the test moves by hand.
  *
  * One instance connects as clients do, another may listen as an upstream does whose answers the
- * test writes itself; the servers are the real thing. Nothing moves unless the test turns the net.
+ * test writes itself; the servers are the real thing. Nothing moves unless the test turns the net,
+ * and no time passes but what the test lets pass.
  */
 #ifndef WEIR_TESTS_HAND_H
 #define WEIR_TESTS_HAND_H
@@ -12,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum { HAND_ENDS = 32, HAND_SERVERS = 4, HAND_PORT = 9000 };
+enum { HAND_ENDS = 300, HAND_SERVERS = 4, HAND_PORT = 9000 };
 
 /* A connection of the test's, and what came over it. */
 struct hand_end {
@@ -56,12 +57,21 @@ struct hand_end *hand_connect(struct hand *hand, uint16_t port);
 void hand_send(struct hand *hand, struct hand_end *end, const char *text);
 void hand_send_bytes(struct hand *hand, struct hand_end *end, const void *bytes, size_t count);
 
+/* The same without a turn: it is there in the next one, with all else that happens until then. */
+void hand_put(struct hand *hand, struct hand_end *end, const char *text);
+
 /* Ends our side, or resets; and turns. */
 void hand_finish(struct hand *hand, struct hand_end *end);
 void hand_reset(struct hand *hand, struct hand_end *end);
 
+/* Ends our side and resets, so that one event tells of both and of what was put before. */
+void hand_vanish(struct hand *hand, struct hand_end *end);
+
 /* One turn of all. */
 void hand_turn(struct hand *hand);
+
+/* Lets so much time pass, and turns until what it makes due has happened. */
+void hand_wait(struct hand *hand, uint64_t time_ns);
 
 /* Turns until `bytes` have come, the end is over, or nothing will come any more. */
 void hand_await(struct hand *hand, struct hand_end *end, size_t bytes);

@@ -50,6 +50,20 @@ static void ops_are_found_by_the_whole_name(void)
 	CU_ASSERT_EQUAL(handler_fill_bytes("spin:7", 64), 64);
 }
 
+static void options_may_stand_without_an_upstream(void)
+{
+	CU_ASSERT_EQUAL(handler_check("cache:;ttl=1s;bytes=1MiB", &error), 0);
+	CU_ASSERT_EQUAL(handler_check("proxy:;connect=1s", &error), 0);
+	CU_ASSERT_EQUAL(handler_check("proxy:;ttl=1s", &error), -EINVAL);
+	CU_ASSERT_EQUAL(handler_check("proxy:;", &error), -EINVAL);
+	CU_ASSERT_EQUAL(handler_check("echo:;ttl=1s", &error), -EINVAL);
+	CU_ASSERT_TRUE(handler_wants_upstream("proxy"));
+	CU_ASSERT_TRUE(handler_wants_upstream("cache:;ttl=1s"));
+	CU_ASSERT_FALSE(handler_wants_upstream("cache:127.0.0.1:80;ttl=1s"));
+	CU_ASSERT_FALSE(handler_wants_upstream("echo"));
+	CU_ASSERT_FALSE(handler_wants_upstream("nothing"));
+}
+
 static void response_bytes_are_the_specs_or_the_servers(void)
 {
 	struct handler_config config = {.response_bytes = 64};
@@ -78,6 +92,8 @@ static void who_passes_on_has_an_upstream_of_its_own_or_the_servers(void)
 	config.upstream = "nowhere";
 	CU_ASSERT_EQUAL(handler_create("cache", &config, &handler, &error), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "'nowhere' is no upstream"));
+	CU_ASSERT_EQUAL(handler_create("cache:;ttl=1s", &config, &handler, &error), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "'nowhere' is no upstream"));
 	CU_ASSERT_EQUAL(handler_create("cache:here", &config, &handler, &error), -EINVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "'here' is no upstream"));
 }
@@ -87,6 +103,7 @@ static const struct suite_test tests[] = {
 	{"a text is judged by itself, or with the folder that it names", text_is_judged_by_itself},
 	{"ops are found by the whole name, and say what a client can expect",
 	 ops_are_found_by_the_whole_name},
+	{"options may stand without an upstream", options_may_stand_without_an_upstream},
 	{"response bytes are the spec's own or the server's",
 	 response_bytes_are_the_specs_or_the_servers},
 	{"who passes requests on has an upstream of its own or the server's",

@@ -129,9 +129,38 @@ static void too_many_named_fields_are_refused(void)
 
 static void absolute_form_becomes_origin_form(void)
 {
+	static const char *const targets[][2] = {
+		{"/p?q", "/p?q"}, {"/p?", "/p?"}, {"", "/"}, {"?", "/?"}, {"?q", "/?q"}};
+	char request[128], expected[128];
+
+	for (unsigned i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		snprintf(request, sizeof(request),
+			 "GET http://b.example%s HTTP/1.1\r\nHost: b.example\r\n\r\n",
+			 targets[i][0]);
+		snprintf(expected, sizeof(expected), "GET %s HTTP/1.1\r\nHost: b.example\r\n",
+			 targets[i][1]);
+		open_by_hand("");
+		CU_ASSERT_TRUE(ask(request));
+		CU_ASSERT_TRUE(hand_has(upstream, expected));
+		hand_close(&hand);
+	}
+}
+
+/* Its route was matched by other words than those that the upstream would go by. */
+static void a_path_with_parts_of_dots_is_refused(void)
+{
+	static const char *const targets[] = {"/a/../b", "/%2e%2E/b", "/a/..%2fb", "/a/.",
+					      "http://a/b/.."};
+	char request[128];
+
 	open_by_hand("");
-	CU_ASSERT_TRUE(ask("GET http://b.example/p?q HTTP/1.1\r\nHost: b.example\r\n\r\n"));
-	CU_ASSERT_TRUE(hand_has(upstream, "GET /p?q HTTP/1.1\r\nHost: b.example\r\n"));
+	for (unsigned i = 0; i < sizeof(targets) / sizeof(targets[0]); i++) {
+		snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: a\r\n\r\n",
+			 targets[i]);
+		CU_ASSERT_FALSE(ask(request));
+		CU_ASSERT_EQUAL(status(), 400);
+	}
+	CU_ASSERT_TRUE(ask("GET /a/..b?/../ HTTP/1.1\r\nHost: a\r\n\r\n"));
 	hand_close(&hand);
 }
 
@@ -147,6 +176,19 @@ static void interim_answers_are_swallowed(void)
 	CU_ASSERT_EQUAL(status(), 204);
 	CU_ASSERT_EQUAL(strlen(hand_body(client)), 0);
 	CU_ASSERT_EQUAL(hand_get(&hand, client, "/", "Connection: close\r\n"), 0);
+	hand_close(&hand);
+}
+
+static void interim_answers_are_swallowed_within_a_bound(void)
+{
+	open_by_hand("");
+	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+	for (unsigned i = 0; i < 16; i++)
+		hand_send(&hand, upstream, "HTTP/1.1 103 Early Hints\r\n\r\n");
+	turn(3);
+	CU_ASSERT_EQUAL(client->bytes, 0);
+	hand_send(&hand, upstream, "HTTP/1.1 103 Early Hints\r\n\r\n");
+	CU_ASSERT_EQUAL(status(), 502);
 	hand_close(&hand);
 }
 
@@ -226,6 +268,58 @@ static void a_body_cut_short_is_never_a_success(void)
 	expect_cut_is_broken("HTTP/1.1 200 OK\r\n\r\nabc", true);
 	expect_cut_is_broken("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabcd",
 			     false);
+}
+
+/* The rest of a body, the peer's end and a reset come together. */
+static void what_came_before_a_reset_is_passed_on(void)
+{
+	static const char *const heads[] = {
+		"HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"};
+	static const char *const bodies[] = {"hello", "hello", "5\r\nhello\r\n0\r\n\r\n"};
+
+	for (unsigned i = 0; i < 3; i++) {
+		for (unsigned together = 0; together < 2; together++) {
+			open_by_hand("");
+			CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+			hand_put(&hand, upstream, heads[i]);
+			turn(together ? 0 : 3);
+			hand_put(&hand, upstream, bodies[i]);
+			hand_vanish(&hand, upstream);
+			turn(3);
+			CU_ASSERT_EQUAL(status(), 200);
+			CU_ASSERT_STRING_EQUAL(i == 1 ? hand_body(client) : joined(),
+					       i == 1 ? "hello" : "hello!");
+			CU_ASSERT_EQUAL(counters()->upstream_failures, 0);
+			hand_close(&hand);
+		}
+	}
+}
+
+/* The upstream has ended its body when it is reset, but most of it waits for the client. */
+static void what_a_reset_leaves_unread_is_missed(void)
+{
+	char piece[8001];
+
+	memset(piece, 'x', 8000);
+	piece[8000] = '\0';
+	open_by_hand("");
+	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+	client->holds = true;
+	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\n\r\n");
+	for (unsigned i = 0; i < 20; i++) {
+		hand_send(&hand, upstream, piece);
+		turn(2);
+	}
+	hand_finish(&hand, upstream);
+	turn(3);
+	hand_reset(&hand, upstream);
+	turn(3);
+	client->holds = false;
+	CU_ASSERT_TRUE(was_broken());
+	CU_ASSERT_PTR_NULL(strstr(client->text, "\r\n0\r\n\r\n"));
+	CU_ASSERT_EQUAL(counters()->upstream_failures, 1);
+	hand_close(&hand);
 }
 
 static void nonsense_is_a_bad_gateway(void)
@@ -377,11 +471,16 @@ static const struct suite_test tests[] = {
 	{"fields of one hop stay there", fields_of_one_hop_stay_there},
 	{"a Connection that names too many fields is refused", too_many_named_fields_are_refused},
 	{"absolute form becomes origin form", absolute_form_becomes_origin_form},
+	{"a path with parts of dots is refused", a_path_with_parts_of_dots_is_refused},
 	{"interim answers are swallowed", interim_answers_are_swallowed},
+	{"interim answers are swallowed within a bound",
+	 interim_answers_are_swallowed_within_a_bound},
 	{"the answer to HEAD has no body, whatever it says", a_head_has_no_body_whatever_it_says},
 	{"responses may come in any pieces", responses_may_come_in_any_pieces},
 	{"a body may end with its connection", a_body_may_end_with_its_connection},
 	{"a body cut short is never a success", a_body_cut_short_is_never_a_success},
+	{"what came before a reset is passed on", what_came_before_a_reset_is_passed_on},
+	{"what a reset leaves unread is missed", what_a_reset_leaves_unread_is_missed},
 	{"nonsense is a bad gateway", nonsense_is_a_bad_gateway},
 	{"fields beyond the bound are a bad gateway", fields_beyond_the_bound_are_a_bad_gateway},
 	{"what comes behind a response is no other response",

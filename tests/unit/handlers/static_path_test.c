@@ -75,13 +75,9 @@ static void names_keep_within_their_room(void)
 	memset(path + 1, 'a', sizeof(path) - 1);
 	CU_ASSERT_EQUAL(static_path_name((struct span){path, STATIC_NAME_BYTES}, name), 0);
 	CU_ASSERT_EQUAL(strlen(name), STATIC_NAME_BYTES - 1);
-	CU_ASSERT_FALSE(static_path_index(name));
 	CU_ASSERT_EQUAL(static_path_name((struct span){path, STATIC_NAME_BYTES + 1}, name), 414);
 	path[STATIC_NAME_BYTES - 1] = '/';
 	CU_ASSERT_EQUAL(static_path_name((struct span){path, STATIC_NAME_BYTES}, name), 414);
-	strcpy(name, "folder");
-	CU_ASSERT_TRUE(static_path_index(name));
-	CU_ASSERT_STRING_EQUAL(name, "folder/index.html");
 }
 
 static const struct suite_test tests[] = {

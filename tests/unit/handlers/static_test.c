@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -142,12 +143,27 @@ static void a_folder_is_its_index(void)
 	CU_ASSERT_EQUAL(get("/", ""), 200);
 	CU_ASSERT_TRUE(body_is("index.html", 0, 100));
 	CU_ASSERT_TRUE(hand_has(end, "Content-Type: text/html\r\n"));
-	CU_ASSERT_EQUAL(get("/sub", ""), 200);
-	CU_ASSERT_TRUE(body_is("sub/index.html", 0, 50));
 	CU_ASSERT_EQUAL(get("/sub/", ""), 200);
-	CU_ASSERT_EQUAL(get("/empty", ""), 404);
+	CU_ASSERT_TRUE(body_is("sub/index.html", 0, 50));
 	CU_ASSERT_EQUAL(get("/empty/", ""), 404);
+	shell("mkdir served/empty/index.html");
+	CU_ASSERT_EQUAL(get("/empty/", ""), 404);
+	CU_ASSERT_EQUAL(get("/empty/index.html", ""), 301);
 	CU_ASSERT_EQUAL(get("/a.txt/", ""), 404);
+	close_static();
+}
+
+static void a_folder_without_its_slash_is_elsewhere(void)
+{
+	open_static();
+	CU_ASSERT_EQUAL(get("/sub", ""), 301);
+	CU_ASSERT_TRUE(hand_has(end, "Location: /sub/\r\n"));
+	CU_ASSERT_TRUE(hand_has(end, "Content-Length: 0\r\n"));
+	CU_ASSERT_EQUAL(get("/s%75b?a=1&b", ""), 301);
+	CU_ASSERT_TRUE(hand_has(end, "Location: /s%75b/?a=1&b\r\n"));
+	CU_ASSERT_EQUAL(get("/sub/", ""), 200);
+	CU_ASSERT_EQUAL(get("/sub", ""), 301);
+	CU_ASSERT_EQUAL(get("/sub/", ""), 200);
 	close_static();
 }
 
@@ -185,15 +201,19 @@ static void links_lead_within_the_folder_alone(void)
 static void what_is_no_file_is_refused_at_once(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), watch = inotify_init1(IN_NONBLOCK);
+	struct inotify_event event;
 
 	open_static();
 	CU_ASSERT_EQUAL(mkfifo(path_of("fifo"), 0600), 0);
 	strcpy(address.sun_path, path_of("socket"));
 	CU_ASSERT_EQUAL(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	CU_ASSERT_TRUE(inotify_add_watch(watch, path_of("fifo"), IN_OPEN) >= 0);
 	CU_ASSERT_EQUAL(get("/fifo", ""), 403);
+	CU_ASSERT_TRUE(read(watch, &event, sizeof(event)) < 0); /* nobody has opened it */
 	CU_ASSERT_EQUAL(get("/socket", ""), 403);
 	CU_ASSERT_EQUAL(get("/missing", ""), 404);
+	close(watch);
 	close(fd);
 	close_static();
 }
@@ -256,7 +276,6 @@ static void conditions_are_judged_by_tag_and_date(void)
 	close_static();
 }
 
-/* A kept file is believed for a second, so that the test ages it by waiting that long. */
 static void changed_files_are_seen(void)
 {
 	open_static();
@@ -266,12 +285,31 @@ static void changed_files_are_seen(void)
 	write_file("a.txt", 40);
 	unlink(path_of("none"));
 	shell("mv served/index.html served/sub/index.html");
-	usleep(LIMIT_FILE_TRUSTED_NS / 1000);
+	hand_wait(&hand, LIMIT_FILE_TRUSTED_NS - 1);
+	CU_ASSERT_EQUAL(get("/none", ""), 200);
+	hand_wait(&hand, 1);
 	CU_ASSERT_EQUAL(get("/a.txt", ""), 200);
 	CU_ASSERT_TRUE(body_is("a.txt", 0, 40));
 	CU_ASSERT_EQUAL(get("/none", ""), 404);
 	CU_ASSERT_EQUAL(get("/sub/", ""), 200);
 	CU_ASSERT_TRUE(body_is("sub/index.html", 0, 100));
+	close_static();
+}
+
+/* Of the same length, and its time is kept. */
+static void a_file_that_is_replaced_has_another_tag(void)
+{
+	char fields[256], tag[128];
+
+	open_static();
+	CU_ASSERT_EQUAL(get("/a.txt", ""), 200);
+	CU_ASSERT_EQUAL(sscanf(strstr(end->text, "ETag: "), "ETag: %127[^\r]", tag), 1);
+	shell("cp -p served/a.txt other && tr a-z A-Z <served/a.txt >other");
+	shell("touch -r served/a.txt other && mv other served/a.txt");
+	hand_wait(&hand, LIMIT_FILE_TRUSTED_NS);
+	snprintf(fields, sizeof(fields), "Range: bytes=1-2\r\nIf-Range: %s\r\n", tag);
+	CU_ASSERT_EQUAL(get("/a.txt", fields), 200);
+	CU_ASSERT_TRUE(body_is("a.txt", 0, 26));
 	close_static();
 }
 
@@ -282,13 +320,13 @@ static void begin_large(void)
 	hand_send(&hand, end, "GET /large.bin HTTP/1.1\r\nHost: a\r\n\r\n");
 	for (unsigned i = 0; i < 5; i++)
 		hand_turn(&hand);
-	end->holds = false;
 }
 
 static void a_file_that_shrinks_breaks_the_connection(void)
 {
 	open_static();
 	begin_large();
+	end->holds = false;
 	CU_ASSERT_EQUAL(truncate(path_of("large.bin"), LARGE_BYTES - 1), 0);
 	hand_await(&hand, end, LARGE_BYTES + 1000);
 	for (unsigned i = 0; i < 5; i++)
@@ -304,6 +342,7 @@ static void of_a_file_that_grows_no_more_is_sent(void)
 {
 	open_static();
 	begin_large();
+	end->holds = false;
 	write_file("large.bin", LARGE_BYTES + 5000);
 	hand_await(&hand, end, LARGE_BYTES + 5000);
 	CU_ASSERT_TRUE(body_is("large.bin", 0, LARGE_BYTES));
@@ -356,6 +395,22 @@ static void descriptors_are_given_back(void)
 	close_static();
 }
 
+static void descriptors_are_held_within_a_bound(void)
+{
+	open_static();
+	for (unsigned i = 0; i < LIMIT_FILE_STREAMS; i++) {
+		begin_large();
+		end = hand_connect(&hand, PORT);
+	}
+	CU_ASSERT_EQUAL(get("/large.bin", ""), 503);
+	CU_ASSERT_EQUAL(get("/a.txt", ""), 200);
+	CU_ASSERT_EQUAL(hand_counters(&hand, 0)->files_refused, 1);
+	hand_reset(&hand, &hand.clients[0]);
+	hand_turn(&hand);
+	CU_ASSERT_EQUAL(get("/large.bin", ""), 200);
+	close_static();
+}
+
 static void a_folder_that_is_none_is_refused(void)
 {
 	struct tp_error error = {""};
@@ -373,6 +428,8 @@ static const struct suite_test tests[] = {
 	{"files of every size around a piece come whole",
 	 files_of_every_size_around_a_piece_come_whole},
 	{"a folder is its index", a_folder_is_its_index},
+	{"a folder without its slash is elsewhere", a_folder_without_its_slash_is_elsewhere},
+	{"a file that is replaced has another tag", a_file_that_is_replaced_has_another_tag},
 	{"nothing outside of the folder is served", nothing_outside_of_the_folder_is_served},
 	{"links lead within the folder alone", links_lead_within_the_folder_alone},
 	{"what is no file is refused at once", what_is_no_file_is_refused_at_once},
@@ -384,6 +441,7 @@ static const struct suite_test tests[] = {
 	{"a file that shrinks breaks the connection", a_file_that_shrinks_breaks_the_connection},
 	{"of a file that grows no more is sent", of_a_file_that_grows_no_more_is_sent},
 	{"without descriptors the answer is 503", without_descriptors_the_answer_is_503},
+	{"descriptors are held within a bound", descriptors_are_held_within_a_bound},
 	{"descriptors are given back", descriptors_are_given_back},
 	{"a folder that is none is refused", a_folder_that_is_none_is_refused},
 };

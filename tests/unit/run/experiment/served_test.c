@@ -196,7 +196,10 @@ static void a_configuration_says_no_more_than_is_left_to_it(void)
 	expect(&bench, ROUTE("cache"), "", "the experiment has no \"upstream\"; give one");
 	expect(&bench, ROUTE("proxy:127.0.0.1:80"), UPSTREAM,
 	       "names an upstream of its own; leave the address out");
+	expect(&bench, ROUTE("cache:;ttl=60s"), "", "the experiment has no \"upstream\"; give one");
 	put(&bench, "server.json", ROUTE("proxy"));
+	CU_ASSERT_PTR_NOT_NULL(read_with(&bench, "server.json", UPSTREAM));
+	put(&bench, "server.json", ROUTE("cache:;ttl=60s"));
 	CU_ASSERT_PTR_NOT_NULL(read_with(&bench, "server.json", UPSTREAM));
 	close_bench(&bench);
 }
