@@ -2,6 +2,7 @@
 
 #include "apps/common/json.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
@@ -22,7 +23,43 @@ static int judge_together(const struct tls_options *options, bool server, struct
 		return tp_fail(error, -EINVAL,
 			       "--tls-insecure trusts everybody and --tls-ca says whom to trust; "
 			       "leave out one");
+	if (!server && !config->insecure && !config->server_name)
+		return tp_fail(error, -EINVAL,
+			       "a Unix socket has no name that a certificate could have; say whose "
+			       "it must be with --tls-name, or take any with --tls-insecure");
 	return 0;
+}
+
+/* The host alone: without brackets, and without a port behind it. */
+static void take_host(char name_out[TLS_HOST_BYTES], const char *host)
+{
+	bool bracket = host[0] == '[';
+	int bytes = (int)strcspn(host + bracket, bracket ? "]" : ":");
+
+	snprintf(name_out, TLS_HOST_BYTES, "%.*s", bytes, host + bracket);
+}
+
+static void take_address(char name_out[TLS_HOST_BYTES], const struct tp_addr *server)
+{
+	struct in_addr ip = {htonl(server->ip)};
+
+	if (server->family == TP_IPV6)
+		inet_ntop(AF_INET6, server->ip6, name_out, TLS_HOST_BYTES);
+	else
+		inet_ntop(AF_INET, &ip, name_out, TLS_HOST_BYTES);
+}
+
+void tls_expect(struct tls_options *options, struct flags *flags, const char *host,
+		const struct tp_addr *server)
+{
+	if (!options->on || options->config.server_name || (!host && server->family == TP_UNIX))
+		return;
+	if (host)
+		take_host(options->name, host);
+	else
+		take_address(options->name, server);
+	options->config.server_name = options->name;
+	flags_resolve(flags, "tls-name", options->name);
 }
 
 int tls_resolve(struct tls_options *options, struct flags *flags, bool server, const char *alpn,

@@ -13,12 +13,16 @@
 
 #include <jansson.h>
 
+/* A host's name, cut where it is too long for TLS, which then refuses it. */
+enum { TLS_HOST_BYTES = 512 };
+
 /* What the flags say, then what was made of it. */
 struct tls_options {
 	bool on;
 	bool no_tickets;
 	unsigned version_min; /* enum tls_version */
 	unsigned version_max;
+	char name[TLS_HOST_BYTES]; /* the server's, where no flag says it */
 	/* The flags write its texts and its bounds, tls_resolve the rest. */
 	struct tls_config config;
 };
@@ -95,8 +99,15 @@ struct tls_options {
 		 .about = "PEM file of whom to trust (default: the system's)"},                  \
 	{                                                                                        \
 		.name = "tls-name", .kind = &flag_text, .value = &(options)->config.server_name, \
-		.about = "the name that the server's certificate must have"                      \
+		.about = "whose the server's certificate must be (default: --host, or address)"  \
 	}
+
+/*
+ * Client: says whose certificate is expected where --tls-name does not: the host's ("a.test:443",
+ * NULL: not told), else the server's address. A Unix socket has none.
+ */
+void tls_expect(struct tls_options *options, struct flags *flags, const char *host,
+		const struct tp_addr *server);
 
 /*
  * Judges what the flags say together and notes what is effective; `alpn` (NULL: none) is the

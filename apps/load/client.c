@@ -330,11 +330,9 @@ static void on_finished(struct client *client, struct conn *conn)
 }
 
 /* What to ask when a connection did not come about. */
-static const char *ask_connected(const struct client *client, enum tp_reason reason)
+static const char *ask_connected(const struct tp_fault *fault, enum tp_reason reason)
 {
-	const char *fault = client->tp->fault;
-
-	if (fault && (strstr(fault, "certificate") || strstr(fault, "mismatch")))
+	if (fault->is_trust)
 		return "; --tls-ca says whom to trust, --tls-name what the server is called, and "
 		       "--tls-insecure takes any certificate";
 	if (reason == TP_REFUSED)
@@ -348,13 +346,14 @@ static void note_unconnected(struct client *client, struct conn *conn, enum tp_r
 	enum failure_kind kind = reason == TP_TIMEOUT	  ? FAILURE_connect_timeout
 				 : reason == TP_LINK_DOWN ? FAILURE_lost
 							  : FAILURE_refused;
+	struct tp_fault fault = tp_fault_of(client->tp, conn->handle);
 	char server[TP_ADDR_TEXT];
 
 	fail(client);
 	failures_note(&client->failures, kind, 1, "connection %u: not connected to %s: %s%s",
 		      conn->index, tp_addr_print(&client->config.server, server),
-		      client->tp->fault ? client->tp->fault : tp_reason_name(reason),
-		      ask_connected(client, reason));
+		      fault.text ? fault.text : tp_reason_name(reason),
+		      ask_connected(&fault, reason));
 }
 
 static void on_closed(struct client *client, struct conn *conn, enum tp_reason reason)

@@ -75,6 +75,7 @@ static int prepare_protocol(struct load_options *options, struct flags *flags,
 		flags_resolve(
 			flags, "method",
 			http1_method_name(talk_method(options->method, options->request_bytes)));
+	tls_expect(&options->stack.tls, flags, options->host, &options->connect);
 	return tls_resolve(&options->stack.tls, flags, false, http ? "http/1.1" : NULL, error);
 }
 

@@ -102,6 +102,11 @@ static bool is_for_http(const char *handler)
 	return ops_of(handler, &argument)->http_only;
 }
 
+static bool wants_upstream(const char *handler)
+{
+	return handler_wants_upstream(handler);
+}
+
 static unsigned handler_count(const struct serve_options *options)
 {
 	return options->handler ? 1 : options->routes.count;
@@ -153,7 +158,7 @@ static int judge_handlers(const struct serve_options *options, const struct flag
 /* Refuses a handler that has nothing to pass requests on to. */
 static int judge_upstream(const struct serve_options *options, struct tp_error *error)
 {
-	const char *handler = find_handler(options, handler_wants_upstream);
+	const char *handler = find_handler(options, wants_upstream);
 
 	if (!handler || options->upstream)
 		return 0;

@@ -5,7 +5,7 @@
  * that has been emptied starts again at its base, so that a queue which is drained each turn keeps
  * touching the same cache lines and stays in one piece. Lent spans and rooms are valid until the
  * next call that moves the same end: consume for spans, commit for rooms; since emptying moves
- * both, a room must be filled and committed before the next consume.
+ * both, a room must be filled and committed before the next consume; ring_pass leaves it alone.
  *
  * Plane: turn.
  */
@@ -84,11 +84,17 @@ static inline void ring_commit(struct ring *ring, uint32_t bytes)
 	ring->tail += bytes;
 }
 
-/* Gives the first `bytes` back as free room. */
-static inline void ring_consume(struct ring *ring, uint32_t bytes)
+/* Gives the first `bytes` back as free room, under a room that is lent: that stays where it is. */
+static inline void ring_pass(struct ring *ring, uint32_t bytes)
 {
 	CHECK(bytes <= ring_used(ring));
 	ring->head += bytes;
+}
+
+/* Gives the first `bytes` back as free room. */
+static inline void ring_consume(struct ring *ring, uint32_t bytes)
+{
+	ring_pass(ring, bytes);
 	if (ring->head == ring->tail)
 		ring->head = ring->tail = 0;
 }

@@ -69,10 +69,10 @@ static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 		return tp_fail(error, -EINVAL, "'%s': nothing may follow '%s'", spec, ops->name);
 	if (!*argument_out && ops->argument_needed)
 		return tp_fail(error, -EINVAL, "'%s': write %s:%s", spec, ops->name, ops->argument);
-	if (ops->argument_is == HANDLER_PATH)
-		return 0;
 	if (ops->takes_upstream && names_none(*argument_out))
 		return *argument_out ? check_options(ops, *argument_out, error) : 0;
+	if (ops->argument_is == HANDLER_PATH)
+		return 0;
 	return ops->check ? ops->check(*argument_out, error) : 0;
 }
 

@@ -125,7 +125,6 @@ int handler_check_text(const char *spec, struct tp_error *error);
 
 /* Body bytes of each answer of one that was checked and fills them: its own, else `bytes`. */
 uint32_t handler_fill_bytes(const char *spec, uint32_t bytes);
-
 /* Whether it is a handler that passes requests on and names nobody to whom. */
 bool handler_wants_upstream(const char *spec);
 

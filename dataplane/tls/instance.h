@@ -23,6 +23,12 @@
 /* KeyUpdates taken from one connection; honest peers need one in terabytes. */
 enum { TLS_KEY_UPDATES_MAX = 64 };
 
+/* A host's name and its end; the DNS has none that is longer. */
+enum { TLS_NAME_BYTES = 256 };
+
+/* The most shutdown timeouts that a peer gets which goes on sending when ours has ended. */
+enum { TLS_END_TIMEOUTS = 60 };
+
 /* How long what was sent may take to be delivered when the peer does not answer our end. */
 #define TLS_LINGER_NS (60ull * 1000 * 1000 * 1000)
 
@@ -68,7 +74,7 @@ struct tls {
 	struct list dead;    /* CLOSED was reported; the handles die at the next poll */
 	struct timer_wheel timers;
 	struct tls_counters counters;
-	char server_name[256]; /* client: what SNI says; "" for none */
+	char server_name[TLS_NAME_BYTES]; /* client: what SNI says; "" for none */
 	/* The bytes that the connection at work may read, lent by the lower transport. */
 	struct span input_spans[LIMIT_SPANS];
 	struct span_reader input;
@@ -86,23 +92,26 @@ struct tls_conn {
 	struct ring recv;
 	struct ring send;
 	uint8_t *buffer;
+	uint32_t lent_bytes;	  /* reserved, not committed */
 	uint32_t unwritten_bytes; /* committed since the last write */
 	uint32_t refused_bytes;	  /* what reserve could not lend; 0 if nothing is owed */
 	uint32_t sealing_bytes;	  /* what the interrupted SSL_write was given; 0 if none was */
 	uint32_t key_updates;
 	uint16_t bits; /* events to report */
 	uint16_t reason;
-	bool known;	      /* the user has the handle, or will have it with the next event */
-	bool over;	      /* CLOSED is among the bits or was reported, or never will be */
-	bool released;	      /* the handle is dead */
-	bool finish_wanted;   /* our side ends when `send` is empty */
-	bool peer_ended;      /* close_notify was received */
-	bool lower_finished;  /* the lower transport will bring no more than it holds */
-	bool lower_closed;    /* what it holds can still be read, in this poll */
-	bool paused;	      /* sealed bytes wait, for room in `recv` or for send memory */
-	bool unflushed;	      /* written to the lower transport since its last flush */
-	bool alerted;	      /* a fatal alert was received */
-	uint64_t deadline_ns; /* of the handshake or the end; TIMER_NEVER: none */
+	struct tp_fault fault;
+	bool known;	       /* the user has the handle, or will have it with the next event */
+	bool over;	       /* CLOSED is among the bits or was reported, or never will be */
+	bool released;	       /* the handle is dead */
+	bool finish_wanted;    /* our side ends when `send` is empty */
+	bool peer_ended;       /* close_notify was received */
+	bool lower_finished;   /* the lower transport will bring no more than it holds */
+	bool lower_closed;     /* what it holds can still be read, in this poll */
+	bool paused;	       /* sealed bytes wait, for room in `recv` or for send memory */
+	bool unflushed;	       /* written to the lower transport since its last flush */
+	bool alerted;	       /* a fatal alert was received */
+	uint64_t deadline_ns;  /* of the handshake or the end; TIMER_NEVER: none */
+	uint64_t end_bound_ns; /* ENDING: the deadline is never moved behind it */
 	struct timer timer;
 	struct list pending; /* links of the instance's lists */
 	struct list marked;
@@ -191,5 +200,6 @@ void tls_commit(struct tp *tp, struct tp_conn *conn, size_t bytes);
 void tls_flush(struct tp *tp, struct tp_conn *conn);
 void tls_finish(struct tp *tp, struct tp_conn *conn);
 void tls_abort(struct tp *tp, struct tp_conn *conn);
+struct tp_fault tls_fault(const struct tp *tp, const struct tp_conn *conn);
 
 #endif

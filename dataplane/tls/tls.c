@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The most that a limit may say: four times as much is a position in a ring. */
+enum { MEMORY_MAX = 1 << 29 };
+
 const char *const tls_version_names[] = {"1.2", "1.3", NULL};
 
 static struct tls *tls_of(struct tp *tp)
@@ -35,10 +38,12 @@ static int tls_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 
 	if (tls->server && !tls->connects_plain)
 		return tp_fail(error, -EOPNOTSUPP, "tls: the accepting side does not connect");
-	conn = tls_conn_begin(tls, TLS_CONNECTING, tls->connects_plain);
-	if (!conn)
+	if (tls->conns.in_use == tls->conns.count)
 		return tp_fail(error, -ENOBUFS, "tls: all %u connections are in use; allow more",
 			       tls->limits.conn_max);
+	conn = tls_conn_begin(tls, TLS_CONNECTING, tls->connects_plain);
+	if (!conn)
+		return tp_fail(error, -ENOMEM, "tls: OpenSSL has no memory for a connection");
 	code = tls->lower->ops->connect(tls->lower, addr, conn, &conn->lower, error);
 	if (code < 0) {
 		tls_conn_destroy(conn);
@@ -115,8 +120,19 @@ static size_t recv_capacity(const struct tp_limits *limits)
 	return capacity;
 }
 
+/* Rings are powers of two; the one for receiving is up to four times its limit, or a record's. */
+static bool is_ring(uint32_t bytes)
+{
+	return bytes > 0 && bytes <= MEMORY_MAX && (bytes & (bytes - 1)) == 0;
+}
+
 static int take_memory(struct tls *tls, const struct tp_limits *limits, struct tp_error *error)
 {
+	if (!is_ring(limits->recv_bytes) || !is_ring(limits->send_bytes))
+		return tp_fail(error, -EINVAL,
+			       "tls: %u bytes to receive and %u to send are no powers of two up to "
+			       "%u",
+			       limits->recv_bytes, limits->send_bytes, MEMORY_MAX);
 	tls->limits = *limits;
 	tls->recv_capacity = recv_capacity(limits);
 	tls->bio_method = tls_bio_method_create();
@@ -139,14 +155,11 @@ static void take_bounds(struct tls *tls, const struct tls_config *config)
 		config->shutdown_timeout_ns ? config->shutdown_timeout_ns : TLS_SHUTDOWN_NS;
 }
 
-/* RFC 6066, section 3: SNI names hosts, never addresses. */
+/* RFC 6066, section 3: SNI names hosts, never addresses. tls_context_create judged its length. */
 static void take_server_name(struct tls *tls, const struct tls_config *config)
 {
-	const char *name = config->server_name;
-
-	if (!config->server && name && strlen(name) < sizeof(tls->server_name) &&
-	    !tls_is_address(name))
-		strcpy(tls->server_name, name);
+	if (!config->server && config->server_name && !tls_is_address(config->server_name))
+		strcpy(tls->server_name, config->server_name);
 }
 
 /* What it can do is what the lower transport can. */
@@ -166,6 +179,7 @@ static void take_ops(struct tls *tls, struct tp *lower)
 	tls->ops.flush = tls_flush;
 	tls->ops.finish = tls_finish;
 	tls->ops.abort = tls_abort;
+	tls->ops.fault = tls_fault;
 	tls->ops.counters = tls_counters_copy;
 	tls->ops.details = tls_details;
 	tls->base.ops = &tls->ops;

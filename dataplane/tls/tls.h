@@ -40,7 +40,7 @@ struct tls_config {
 	const char *certificate; /* PEM file, the chain behind it; NULL on a server: self-signed */
 	const char *key;	 /* PEM file; a key that others may read is refused */
 	const char *authorities; /* client: PEM file to trust; NULL: the system's */
-	const char *server_name; /* client: SNI and the name that the certificate must have */
+	const char *server_name; /* client: SNI and whose the certificate must be; NULL: insecure */
 	bool insecure;		 /* client: take any certificate */
 	enum tls_version version_min;
 	enum tls_version version_max;
@@ -66,6 +66,7 @@ enum { TLS_HANDSHAKES_MAX = 256, TLS_RECORD_BYTES = 16 * 1024 };
 	X(handshakes_failed, "connections that ended within the handshake")           \
 	X(handshakes_late, "of them, at the handshake timeout")                       \
 	X(handshakes_refused, "connections reset because too many were in handshake") \
+	X(conns_refused, "connections reset for want of a slot or of memory")         \
 	X(handshake_ns, "time spent in handshakes")                                   \
 	X(records_out, "application records sent")                                    \
 	X(record_bytes_out, "plaintext bytes in them")                                \

@@ -49,15 +49,17 @@ static bool take_ssl(struct tls_conn *conn)
 		return false;
 	}
 	SSL_set_bio(conn->ssl, bio, bio);
+	if (tls->server_name[0] && !SSL_set_tlsext_host_name(conn->ssl, tls->server_name)) {
+		SSL_free(conn->ssl);
+		return false;
+	}
 	SSL_set_app_data(conn->ssl, conn);
 	if (tls->server)
 		SSL_set_accept_state(conn->ssl);
 	else
 		SSL_set_connect_state(conn->ssl);
-	if (tls->server_name[0])
-		SSL_set_tlsext_host_name(conn->ssl, tls->server_name);
 	if (tls->session)
-		SSL_set_session(conn->ssl, tls->session);
+		SSL_set_session(conn->ssl, tls->session); /* not taken: a full handshake */
 	take_rings(conn);
 	return true;
 }
@@ -144,11 +146,16 @@ static void clear_deadline(struct tls_conn *conn)
 	timer_cancel(&conn->tls->timers, &conn->timer);
 }
 
-/* Gives the time that the peer has for its end anew, once ours has left. */
+/* Gives the time that the peer has for its end anew, once ours has left, up to a bound. */
 static void extend_end(struct tls_conn *conn)
 {
-	if (conn->state == TLS_ENDING)
-		set_deadline(conn, conn->tls->shutdown_timeout_ns);
+	uint64_t now_ns = conn->tls->now_ns, bound_ns = conn->tls->shutdown_timeout_ns;
+
+	if (conn->state != TLS_ENDING)
+		return;
+	if (now_ns + bound_ns > conn->end_bound_ns)
+		bound_ns = conn->end_bound_ns > now_ns ? conn->end_bound_ns - now_ns : 0;
+	set_deadline(conn, bound_ns);
 }
 
 /* --- ends that somebody did not want --- */
@@ -187,9 +194,10 @@ static void note_fault(struct tls_conn *conn)
 	long verdict = verifies ? SSL_get_verify_result(conn->ssl) : X509_V_OK;
 	const char *reason = ERR_reason_error_string(ERR_peek_error());
 
-	conn->tls->base.fault = verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
-				: reason	     ? reason
-						     : "unknown";
+	conn->fault.is_trust = verdict != X509_V_OK;
+	conn->fault.text = conn->fault.is_trust ? X509_verify_cert_error_string(verdict)
+			   : reason		? reason
+						: "unknown";
 }
 
 /*
@@ -218,14 +226,14 @@ static void end_truncated(struct tls_conn *conn)
 {
 	if (conn->state != TLS_HANDSHAKE)
 		conn->tls->counters.truncated++;
-	conn->tls->base.fault = "the peer ended without close_notify";
+	conn->fault.text = "the peer ended without close_notify";
 	tls_conn_drop(conn, TP_RESET);
 }
 
 /* What we sent, our end behind it, may still be on its way to a slow reader and is not cut off. */
 static void leave(struct tls_conn *conn)
 {
-	conn->tls->base.fault = "the peer did not answer the end";
+	conn->fault.text = "the peer did not answer the end";
 	end_for_user(conn, TP_TIMEOUT);
 	set_state(conn, TLS_LINGERING);
 	set_deadline(conn, TLS_LINGER_NS);
@@ -239,7 +247,7 @@ void tls_conn_expire(struct tls_conn *conn)
 	}
 	if (conn->state == TLS_HANDSHAKE) {
 		conn->tls->counters.handshakes_late++;
-		conn->tls->base.fault = "the handshake took too long";
+		conn->fault.text = "the handshake took too long";
 	}
 	tls_conn_drop(conn, TP_TIMEOUT);
 	tls_conn_settle(conn);
@@ -394,7 +402,7 @@ static bool receive_once(struct tls_conn *conn, struct room room)
 	}
 	break_off(conn);
 	if (conn->key_updates > TLS_KEY_UPDATES_MAX)
-		conn->tls->base.fault = "too many KeyUpdates";
+		conn->fault.text = "too many KeyUpdates";
 	return false;
 }
 
@@ -434,7 +442,7 @@ static bool receive_some(struct tls_conn *conn)
 	conn->paused = false;
 	if (!takes_no_more(conn))
 		receive_lent(conn);
-	conn->paused |= tls->input.left > 0;
+	conn->paused = !takes_no_more(conn) && (conn->paused || tls->input.left > 0);
 	used = takes_no_more(conn) ? lent : lent - tls->input.left;
 	tls->input = (struct span_reader){0};
 	if (used > 0)
@@ -471,6 +479,15 @@ static const uint8_t *next_record(struct tls_conn *conn, uint32_t bytes)
 	return span_reader_peek(&reader, conn->tls->gathered, bytes);
 }
 
+/* An emptied ring starts again at its base, but not under a room that is lent. */
+static void sealed(struct tls_conn *conn, uint32_t bytes)
+{
+	if (conn->lent_bytes == 0)
+		ring_consume(&conn->send, bytes);
+	else
+		ring_pass(&conn->send, bytes);
+}
+
 static void count_record(struct tls_conn *conn, size_t bytes)
 {
 	struct tls_counters *counters = &conn->tls->counters;
@@ -496,7 +513,7 @@ static bool seal_record(struct tls_conn *conn)
 	done = SSL_write_ex(conn->ssl, next_record(conn, bytes), bytes, &written);
 	if (done) {
 		conn->sealing_bytes = 0;
-		ring_consume(&conn->send, (uint32_t)written);
+		sealed(conn, (uint32_t)written);
 		count_record(conn, written);
 		return true;
 	}
@@ -544,6 +561,7 @@ static void end_our_side(struct tls_conn *conn)
 		return;
 	}
 	set_state(conn, TLS_ENDING);
+	conn->end_bound_ns = conn->tls->now_ns + TLS_END_TIMEOUTS * conn->tls->shutdown_timeout_ns;
 	extend_end(conn);
 	flush_lower(conn);
 	tp_finish(conn->tls->lower, conn->lower);

@@ -244,10 +244,27 @@ static int trust(SSL_CTX *context, const struct tls_config *config, struct tp_er
 		       tls_openssl_reason());
 }
 
+/* A certificate that is verified has to be somebody's. */
+static int judge_name(const struct tls_config *config, struct tp_error *error)
+{
+	const char *name = config->server_name;
+
+	if (!name && !config->insecure)
+		return tp_fail(error, -EINVAL,
+			       "tls: a certificate is verified for a name or an address; say whose "
+			       "it must be");
+	if (name && (!name[0] || strlen(name) >= TLS_NAME_BYTES))
+		return tp_fail(error, -EINVAL, "tls: a host's name has 1 to %d bytes, not %zu",
+			       TLS_NAME_BYTES - 1, strlen(name));
+	return 0;
+}
+
 static int set_client(SSL_CTX *context, const struct tls_config *config, struct tp_error *error)
 {
-	int code;
+	int code = judge_name(config, error);
 
+	if (code < 0)
+		return code;
 	if (config->resumption) {
 		SSL_CTX_set_session_cache_mode(context,
 					       SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
@@ -257,9 +274,7 @@ static int set_client(SSL_CTX *context, const struct tls_config *config, struct 
 		return 0;
 	SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
 	code = trust(context, config, error);
-	if (code < 0 || !config->server_name)
-		return code;
-	return expect_name(context, config->server_name, error);
+	return code < 0 ? code : expect_name(context, config->server_name, error);
 }
 
 /* --- all of it --- */

@@ -4,6 +4,8 @@
  */
 #include "dataplane/tls/instance.h"
 
+#include "dataplane/core/check.h"
+
 static struct tls *tls_of(struct tp *tp)
 {
 	return (struct tls *)tp;
@@ -67,10 +69,13 @@ unsigned tls_reserve(struct tp *tp, struct tp_conn *handle, size_t bytes, struct
 		return 0;
 	if (is_plain(conn))
 		return tp_reserve(tls_of(tp)->lower, conn->lower, bytes, rooms);
-	if (ring_free(&conn->send) >= bytes)
-		return ring_rooms(&conn->send, (uint32_t)bytes, rooms);
-	conn->refused_bytes = (uint32_t)bytes;
-	return 0;
+	conn->lent_bytes = 0;
+	if (ring_free(&conn->send) < bytes) {
+		conn->refused_bytes = (uint32_t)bytes;
+		return 0;
+	}
+	conn->lent_bytes = (uint32_t)bytes;
+	return ring_rooms(&conn->send, conn->lent_bytes, rooms);
 }
 
 void tls_commit(struct tp *tp, struct tp_conn *handle, size_t bytes)
@@ -83,6 +88,8 @@ void tls_commit(struct tp *tp, struct tp_conn *handle, size_t bytes)
 		tp_commit(tls_of(tp)->lower, conn->lower, bytes);
 		return;
 	}
+	CHECK(bytes <= conn->lent_bytes);
+	conn->lent_bytes = 0;
 	ring_commit(&conn->send, (uint32_t)bytes);
 	conn->unwritten_bytes += (uint32_t)bytes;
 	mark(conn);
@@ -126,4 +133,10 @@ void tls_abort(struct tp *tp, struct tp_conn *handle)
 	tls_conn_drop(conn, TP_ABORTED);
 	conn->bits = TP_CLOSED;
 	conn->reason = TP_ABORTED;
+	conn->fault = (struct tp_fault){0};
+}
+
+struct tp_fault tls_fault(const struct tp *tp, const struct tp_conn *handle)
+{
+	return ((const struct tls_conn *)handle)->fault;
 }

@@ -33,15 +33,15 @@ static void resume(struct tls *tls)
 
 /* --- what the lower transport reported --- */
 
-/* Takes a connection in, or resets it when there are too many in handshake. */
+/* Takes a connection in, or resets it when there are too many in handshake or no room for it. */
 static struct tls_conn *accept_lower(struct tls *tls, struct tp_conn *lower)
 {
-	struct tls_conn *conn = NULL;
+	bool may_begin = tls->handshaking < tls->handshakes_max;
+	struct tls_conn *conn = may_begin ? tls_conn_begin(tls, TLS_HANDSHAKE, false) : NULL;
 
-	if (tls->handshaking < tls->handshakes_max)
-		conn = tls_conn_begin(tls, TLS_HANDSHAKE, false);
 	if (!conn) {
-		tls->counters.handshakes_refused++;
+		tls->counters.handshakes_refused += !may_begin;
+		tls->counters.conns_refused += may_begin;
 		tp_abort(tls->lower, lower);
 		return NULL;
 	}

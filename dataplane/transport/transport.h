@@ -22,7 +22,7 @@
  *	connect() -> CLOSED(REFUSED, UNREACHABLE, TIMEOUT, ...)
  *
  * where the reason is DONE when both sides finished, ABORTED when we called abort, and otherwise
- * what broke it.
+ * what broke it; tp_fault_of may know more of a connection that broke, and of no other.
  *
  * Unix sockets know no reset: abort or close reach the peer as FINISHED, or as RESET when something
  * that it had sent was left unread or when it sends more. A path where nobody listens is REFUSED; a
@@ -47,7 +47,7 @@
  *
  * Ownership: spans from peek are lent until consume, finish of the turn (next poll) at the latest;
  * rooms from reserve are lent until commit or the next reserve of the same connection, the next
- * poll at the latest.
+ * poll at the latest; a flush between reserve and commit leaves them where they are.
  *
  * Every rule here has a test in tests/conformance; a rule without one is not a rule.
  */
@@ -131,13 +131,17 @@ struct tp {
 	const struct tp_ops *ops;
 	bool device_gone; /* set by poll: the device was taken away, nothing can come any more */
 	const char *gone_part; /* then: what of it was removed, static, e.g. "interface" */
-	/* Why the last connection broke that did, if more is known than its reason; or NULL. */
-	const char *fault;
 };
 
 /* A connection; stacks embed it first. */
 struct tp_conn {
 	void *user; /* the pipeline's, untouched by the stack after accept */
+};
+
+/* Why a connection broke, where more is known than its reason. */
+struct tp_fault {
+	const char *text; /* static; NULL: no more is known */
+	bool is_trust;	  /* the peer did not prove who it is */
 };
 
 struct tp_event {
@@ -225,6 +229,12 @@ struct tp_ops {
 	 */
 	void (*abort)(struct tp *tp, struct tp_conn *conn);
 
+	/*
+	 * Why this connection broke, whose CLOSED was reported; as long as its handle is valid.
+	 * NULL: the stack never knows more than the reason.
+	 */
+	struct tp_fault (*fault)(const struct tp *tp, const struct tp_conn *conn);
+
 	/* Copies the counters out; those not in counters_known are untouched. */
 	void (*counters)(const struct tp *tp, struct tp_counters *counters_out);
 	/*
@@ -292,6 +302,11 @@ static inline void tp_finish(struct tp *tp, struct tp_conn *conn)
 static inline void tp_abort(struct tp *tp, struct tp_conn *conn)
 {
 	tp->ops->abort(tp, conn);
+}
+
+static inline struct tp_fault tp_fault_of(const struct tp *tp, const struct tp_conn *conn)
+{
+	return tp->ops->fault ? tp->ops->fault(tp, conn) : (struct tp_fault){0};
 }
 
 #endif

@@ -280,7 +280,7 @@ static void sent(struct ep *ep, struct ep_conn *conn, uint32_t bytes)
 		ring_consume(&conn->send, bytes);
 		lease_end_if_empty(&conn->send, &ep->send_blocks);
 	} else {
-		conn->send.head += bytes;
+		ring_pass(&conn->send, bytes);
 	}
 	ep->moved = true;
 	offer_room(ep, conn);

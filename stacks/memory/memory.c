@@ -36,6 +36,7 @@ struct memory_conn {
 	struct memory_conn *peer; /* NULL when there is none (any more) */
 	struct ring recv;
 	struct ring send;
+	uint32_t lent_bytes;	  /* reserved, not committed */
 	uint32_t unwritten_bytes; /* committed since the last write */
 	uint32_t refused_bytes;	  /* what reserve could not lend; 0 if nothing is owed */
 	uint16_t bits;		  /* events to report */
@@ -147,6 +148,15 @@ static void count_write(struct memory_conn *conn)
 	conn->unwritten_bytes = 0;
 }
 
+/* An emptied ring starts again at its base, but not under a room that is lent. */
+static void sent(struct memory_conn *conn, uint32_t bytes)
+{
+	if (conn->lent_bytes == 0)
+		ring_consume(&conn->send, bytes);
+	else
+		ring_pass(&conn->send, bytes);
+}
+
 /* Copies committed bytes into the peer's receive memory, as far as it has room. */
 static void move_bytes(struct memory_conn *from, struct memory_conn *to)
 {
@@ -166,7 +176,7 @@ static void move_bytes(struct memory_conn *from, struct memory_conn *to)
 		span_reader_skip(&reader, piece.bytes);
 	}
 	ring_commit(&to->recv, bytes);
-	ring_consume(&from->send, bytes);
+	sent(from, bytes);
 	from->owner->counters.copied_bytes += bytes;
 	to->owner->counters.received_bytes += bytes;
 	conn_report(to, TP_READABLE);
@@ -410,6 +420,7 @@ static unsigned memory_reserve(struct tp *tp, struct tp_conn *handle, size_t byt
 {
 	struct memory_conn *conn = conn_of(handle);
 
+	conn->lent_bytes = 0;
 	if (conn->closed || conn->finish_wanted)
 		return 0;
 	if (ring_free(&conn->send) < bytes) {
@@ -417,7 +428,8 @@ static unsigned memory_reserve(struct tp *tp, struct tp_conn *handle, size_t byt
 		conn->owner->counters.reserves_refused++;
 		return 0;
 	}
-	return ring_rooms(&conn->send, (uint32_t)bytes, rooms);
+	conn->lent_bytes = (uint32_t)bytes;
+	return ring_rooms(&conn->send, conn->lent_bytes, rooms);
 }
 
 static void memory_commit(struct tp *tp, struct tp_conn *handle, size_t bytes)
@@ -426,6 +438,8 @@ static void memory_commit(struct tp *tp, struct tp_conn *handle, size_t bytes)
 
 	if (conn->closed || conn->finish_wanted)
 		return;
+	CHECK(bytes <= conn->lent_bytes);
+	conn->lent_bytes = 0;
 	ring_commit(&conn->send, (uint32_t)bytes);
 	conn->unwritten_bytes += (uint32_t)bytes;
 	if (!list_linked(&conn->sending))

@@ -156,7 +156,7 @@ static void free_bytes(struct ur *ur, struct ur_conn *conn, uint32_t bytes)
 		ring_consume(&conn->send, bytes);
 		lease_end_if_empty(&conn->send, &ur->send_blocks);
 	} else {
-		conn->send.head += bytes;
+		ring_pass(&conn->send, bytes);
 	}
 	offer_room(ur, conn);
 }

@@ -135,6 +135,28 @@ void abort_resets(void)
 	world_close(&world);
 }
 
+/* A neighbour is reset before; where a stack knows why, it is told of the neighbour. */
+void ends_in_order_have_no_fault(void)
+{
+	struct seen *clients[3], *servers[3];
+
+	if (!world_open_joined(&world, &limits, &clients[0], &servers[0]))
+		return;
+	for (unsigned i = 1; i < 3; i++)
+		CU_ASSERT_TRUE_FATAL(world_join(&world, &clients[i], &servers[i]));
+	tp_abort(servers[0]->tp, servers[0]->conn);
+	CU_ASSERT_TRUE(world_until_reset(&world, clients[0]));
+	tp_abort(clients[1]->tp, clients[1]->conn);
+	CU_ASSERT_TRUE(world_until(&world, clients[1], TP_CLOSED));
+	CU_ASSERT_PTR_NULL(tp_fault_of(clients[1]->tp, clients[1]->conn).text);
+	finish(servers[2]);
+	CU_ASSERT_TRUE(world_until(&world, clients[2], TP_FINISHED));
+	finish(clients[2]);
+	CU_ASSERT_TRUE(world_until(&world, clients[2], TP_CLOSED));
+	CU_ASSERT_PTR_NULL(tp_fault_of(clients[2]->tp, clients[2]->conn).text);
+	world_close(&world);
+}
+
 void abort_before_connected(void)
 {
 	struct seen *client, *other, *server;

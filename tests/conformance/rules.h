@@ -35,6 +35,8 @@
 	X(refused_reserve_is_answered_once,                                                       \
 	  "a refused reserve is answered by exactly one WRITABLE, when it would succeed")         \
 	X(commit_may_be_less_than_reserved, "what was reserved but not committed is not sent")    \
+	X(flush_leaves_a_lent_room,                                                               \
+	  "a flush between reserve and commit leaves the room where it is")                       \
 	X(commits_leave_at_the_next_poll,                                                         \
 	  "what was committed but not flushed leaves at the next poll")                           \
 	X(commits_keep_their_order, "several commits before a flush leave in order as one write") \
@@ -53,6 +55,8 @@
 	X(many_aborts_reach_all_peers, "a hundred aborts in one turn reset a hundred peers")      \
 	X(calls_after_the_end_are_not_counted,                                                    \
 	  "what is called after finish or abort is neither a refusal nor a write")                \
+	X(ends_in_order_have_no_fault,                                                            \
+	  "a connection that was ended on purpose has no fault, whatever became of others")       \
 	X(close_resets_the_rest, "closing an instance resets its hundred connections")            \
 	X(unread_bytes_survive_finish, "bytes before the finish can be read after it")            \
 	X(stranger_does_not_suffer, "the reset of one connection leaves another's stream whole")  \

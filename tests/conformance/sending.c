@@ -93,6 +93,33 @@ void commit_may_be_less_than_reserved(void)
 	world_close(&world);
 }
 
+/* The first bytes leave, so that a ring may be empty, while the room for the second is lent. */
+void flush_leaves_a_lent_room(void)
+{
+	enum { ROUNDS = 40, FIRST = 100, SECOND = 5000 };
+	struct seen *client, *server;
+	struct room rooms[2];
+	unsigned count;
+
+	if (!world_open_joined(&world, &limits, &client, &server))
+		return;
+	fill_pattern(bytes, FIRST + SECOND, 9);
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		struct room_writer writer;
+
+		CU_ASSERT_TRUE(seen_commit(client, bytes, FIRST));
+		count = tp_reserve(client->tp, client->conn, SECOND, rooms);
+		tp_flush(client->tp, client->conn);
+		writer = room_writer_of(rooms, count);
+		room_writer_put(&writer, bytes + FIRST, SECOND);
+		tp_commit(client->tp, client->conn, SECOND);
+		CU_ASSERT_TRUE(world_read(&world, server, back, FIRST + SECOND));
+		CU_ASSERT_EQUAL(memcmp(bytes, back, FIRST + SECOND), 0);
+		memset(back, 0, FIRST + SECOND);
+	}
+	world_close(&world);
+}
+
 void commits_leave_at_the_next_poll(void)
 {
 	struct seen *client, *server;

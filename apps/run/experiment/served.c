@@ -277,7 +277,7 @@ static void judge_handler(struct reading *reading, const char *handler)
 		       "its handler '%.100s' names an upstream of its own; leave the address out: "
 		       "it is the experiment's \"upstream\"",
 		       handler);
-	else if (ops->takes_upstream && !reading->judge->experiment->upstream.wanted)
+	else if (handler_wants_upstream(handler) && !reading->judge->experiment->upstream.wanted)
 		refuse(reading,
 		       "its handler '%s' passes requests on, and the experiment has no "
 		       "\"upstream\"; give one",

@@ -11,13 +11,18 @@ static struct tls_options options;
 static struct flag server_table[] = {TLS_FLAGS(&options), TLS_SERVER_FLAGS(&options)};
 static struct flag client_table[] = {TLS_FLAGS(&options), TLS_CLIENT_FLAGS(&options)};
 
+/* What a client connects to, and is told to call it. */
+static struct tp_addr server;
+static const char *host;
+
 /* Resolves a command line of words ended by NULL. */
-static int resolve(bool server, const char *const *words, const char *alpn, struct tp_error *error)
+static int resolve(bool is_server, const char *const *words, const char *alpn,
+		   struct tp_error *error)
 {
 	struct flags flags = {.program = "weir try",
 			      .about = "Tries.",
-			      .table = server ? server_table : client_table,
-			      .count = server ? COUNT(server_table) : COUNT(client_table)};
+			      .table = is_server ? server_table : client_table,
+			      .count = is_server ? COUNT(server_table) : COUNT(client_table)};
 	char *argv[16] = {"try"};
 	int argc = 1;
 
@@ -25,7 +30,9 @@ static int resolve(bool server, const char *const *words, const char *alpn, stru
 	for (; words[argc - 1]; argc++)
 		argv[argc] = (char *)words[argc - 1];
 	CU_ASSERT_EQUAL_FATAL(flags_parse(&flags, argc, argv, error), FLAGS_OK);
-	return tls_resolve(&options, &flags, server, alpn, error);
+	if (!is_server)
+		tls_expect(&options, &flags, host, &server);
+	return tls_resolve(&options, &flags, is_server, alpn, error);
 }
 
 #define RESOLVE(server, alpn, error, ...) \
@@ -81,6 +88,46 @@ static void a_server_offers_only_what_it_speaks(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "promises what this server does not speak"));
 }
 
+/* With --tls-name, --host or neither; as the address of either family. */
+static void a_client_knows_whose_certificate_it_expects(void)
+{
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL(tp_addr_parse("192.0.2.7:443", &server), 0);
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls"), 0);
+	CU_ASSERT_STRING_EQUAL(options.config.server_name, "192.0.2.7");
+	CU_ASSERT_EQUAL(tp_addr_parse("[2001:db8::7]:443", &server), 0);
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls"), 0);
+	CU_ASSERT_STRING_EQUAL(options.config.server_name, "2001:db8::7");
+	host = "a.test:8443";
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls"), 0);
+	CU_ASSERT_STRING_EQUAL(options.config.server_name, "a.test");
+	host = "[::1]:8443";
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls"), 0);
+	CU_ASSERT_STRING_EQUAL(options.config.server_name, "::1");
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls", "--tls-name", "b.test"), 0);
+	CU_ASSERT_STRING_EQUAL(options.config.server_name, "b.test");
+	host = NULL;
+}
+
+static void a_client_without_a_name_is_refused(void)
+{
+	struct tp_error error = {""};
+	char name[300];
+
+	CU_ASSERT_EQUAL(tp_addr_parse("unix:/run/a.sock", &server), 0);
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls"), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "--tls-name"));
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls", "--tls-insecure"), 0);
+	memset(name, 'a', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls", "--tls-name", name), -EINVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "299"));
+	CU_ASSERT_EQUAL(RESOLVE(false, NULL, &error, "--tls", "--tls-insecure", "--tls-name", name),
+			-EINVAL);
+	server = (struct tp_addr){.family = TP_IPV4};
+}
+
 static void without_tls_nothing_is_said_of_it(void)
 {
 	struct tp_error error = {""};
@@ -130,6 +177,10 @@ static const struct suite_test tests[] = {
 	{"a client trusts the system's authorities unless it is told otherwise",
 	 a_client_trusts_the_systems_authorities_unless_told},
 	{"a server offers only what it speaks", a_server_offers_only_what_it_speaks},
+	{"a client knows whose certificate it expects",
+	 a_client_knows_whose_certificate_it_expects},
+	{"a client that verifies and has no name, or too long a one, is refused",
+	 a_client_without_a_name_is_refused},
 	{"without TLS nothing is said of it", without_tls_nothing_is_said_of_it},
 	{"what does not go together is refused", what_does_not_go_together_is_refused},
 };

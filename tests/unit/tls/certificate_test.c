@@ -143,7 +143,10 @@ static void wrong_choices_are_refused(void)
 	config.version_min = TLS_1_3;
 	config.version_max = TLS_1_2;
 	expect_refused(-EINVAL, "1.3", "above", "1.2");
-	config = (struct tls_config){.version_max = TLS_1_3, .authorities = "/nonexistent"};
+	config = (struct tls_config){.version_max = TLS_1_3, .authorities = certificate};
+	expect_refused(-EINVAL, "certificate", "verified for a name", "say whose");
+	config.authorities = "/nonexistent";
+	config.server_name = "a.example";
 	expect_refused(-EINVAL, "/nonexistent", "no authorities", "PEM");
 }
 

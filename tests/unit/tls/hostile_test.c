@@ -1,4 +1,5 @@
 /* Peers that mean harm or are broken: each harms itself alone, and is counted. */
+#include "dataplane/core/clock.h"
 #include "tests/support/suite.h"
 #include "tests/unit/tls/foreign.h"
 #include "tests/unit/tls/rig.h"
@@ -61,7 +62,6 @@ static void plaintext_is_turned_away(void)
 	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
 	CU_ASSERT_EQUAL(world.accepted_count, 0);
 	CU_ASSERT_EQUAL(rig_detail(server_tp(), "handshakes_failed"), 1);
-	CU_ASSERT_STRING_EQUAL(server_tp()->fault, "http request");
 	world_close(&world);
 }
 
@@ -248,11 +248,57 @@ static void silent_peer_is_left(void)
 	close_all();
 }
 
+/* A peer that goes on sending after our end is not waited for without bound. */
+static void dribbling_peer_is_left(void)
+{
+	uint64_t deadline = clock_now_ns() + 20 * CLOCK_SECOND_NS;
+	uint8_t byte;
+
+	rig_reset();
+	rig_client.plain = true;
+	rig_server.config.shutdown_timeout_ns = 5 * CLOCK_MS_NS;
+	if (!world_open(&world, &limits))
+		return;
+	foreign_open(&foreign);
+	CU_ASSERT_TRUE_FATAL(foreign_join(&world, &foreign));
+	tp_finish(foreign.server->tp, foreign.server->conn);
+	while (!(foreign.server->bits & TP_CLOSED) && clock_now_ns() < deadline) {
+		SSL_write(foreign.ssl, "x", 1);
+		foreign_turn(&world, &foreign);
+		seen_read(foreign.server, &byte, 1);
+	}
+	CU_ASSERT_TRUE(foreign.server->bits & TP_CLOSED);
+	CU_ASSERT_EQUAL(foreign.server->reason, TP_TIMEOUT);
+	close_all();
+}
+
+/* What comes behind a peer's end is taken from the stack to the last byte, and dropped. */
+static void nothing_behind_the_end_stays(void)
+{
+	static const uint8_t more[16384];
+
+	rig_reset();
+	rig_client.plain = true;
+	rig_server.in_crumbs = true;
+	if (!world_open(&world, &limits))
+		return;
+	foreign_open(&foreign);
+	CU_ASSERT_TRUE_FATAL(foreign_join(&world, &foreign));
+	SSL_shutdown(foreign.ssl);
+	CU_ASSERT_TRUE(foreign_until(&world, &foreign, TP_FINISHED));
+	for (unsigned i = 0; i < 3; i++)
+		CU_ASSERT_TRUE(seen_commit(foreign.seen, more, sizeof(more)));
+	world_idle(&world);
+	CU_ASSERT_EQUAL(rig_consumed_bytes, world_counters(server_tp()).received_bytes);
+	close_all();
+}
+
 /* --- messages behind the handshake --- */
 
 static void key_updates_are_bounded(void)
 {
 	enum { FEW = 5, MANY = 500 };
+	struct tp_fault fault;
 
 	if (!join_version(TLS1_3_VERSION))
 		return;
@@ -271,8 +317,10 @@ static void key_updates_are_bounded(void)
 	CU_ASSERT_TRUE(foreign_until(&world, &foreign, TP_CLOSED));
 	CU_ASSERT_TRUE(rig_detail(server_tp(), "key_updates") < 100);
 	CU_ASSERT_EQUAL(rig_detail(server_tp(), "broken"), 1);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(server_tp()->fault);
-	CU_ASSERT_STRING_EQUAL(server_tp()->fault, "too many KeyUpdates");
+	fault = tp_fault_of(server_tp(), foreign.server->conn);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(fault.text);
+	CU_ASSERT_STRING_EQUAL(fault.text, "too many KeyUpdates");
+	CU_ASSERT_FALSE(fault.is_trust);
 	close_all();
 }
 
@@ -340,6 +388,8 @@ static const struct suite_test tests[] = {
 	{"an end without close_notify is a truncation", end_without_notify_is_truncation},
 	{"close_notify ends one side", close_notify_is_an_end},
 	{"a peer that does not answer our end is left", silent_peer_is_left},
+	{"a peer that goes on sending after our end is left", dribbling_peer_is_left},
+	{"nothing that comes behind a peer's end stays", nothing_behind_the_end_stays},
 	{"KeyUpdates are taken, but not without bound", key_updates_are_bounded},
 	{"renegotiation is refused", renegotiation_is_refused},
 	{"a broken connection does not harm the others", others_do_not_suffer},

@@ -2,6 +2,7 @@
 #include "tests/support/suite.h"
 #include "tests/unit/tls/rig.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,6 +159,23 @@ static void small_memory_loses_nothing(void)
 	world_close(&world);
 }
 
+/* Memory that no ring can have is refused before any is taken. */
+static void odd_memory_is_refused(void)
+{
+	static const uint32_t sizes[] = {0, 3, 65537, 1u << 30, 1u << 31};
+	const struct tls_config config = {.insecure = true, .version_max = TLS_1_3};
+	struct tp_error error;
+	struct tp *tp, *lower = NULL; /* it is not looked at */
+
+	for (unsigned i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct tp_limits odd = {.conn_max = 1, .recv_bytes = sizes[i], .send_bytes = 4096};
+
+		CU_ASSERT_EQUAL(tls_open(&config, &odd, lower, &tp, &error), -EINVAL);
+		odd = (struct tp_limits){.conn_max = 1, .recv_bytes = 4096, .send_bytes = sizes[i]};
+		CU_ASSERT_EQUAL(tls_open(&config, &odd, lower, &tp, &error), -EINVAL);
+	}
+}
+
 /* What a server connects to bypasses TLS; events and bytes are the lower transport's. */
 static void plain_connections_bypass(void)
 {
@@ -199,6 +217,7 @@ static const struct suite_test tests[] = {
 	{"commits that nobody flushed leave as one run at the next poll", commits_make_one_run},
 	{"records that wrap in the ring arrive whole", wrapped_records_are_whole},
 	{"small memory loses nothing and makes nobody spin", small_memory_loses_nothing},
+	{"memory that is no ring's is refused", odd_memory_is_refused},
 	{"connections of a proxying server bypass TLS", plain_connections_bypass},
 };
 

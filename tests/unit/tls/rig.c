@@ -1,18 +1,20 @@
 #include "tests/unit/tls/rig.h"
 
 #include "dataplane/core/clock.h"
+#include "dataplane/core/limits.h"
 #include "stacks/memory/memory.h"
 #include "tests/support/suite.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { DETAILS_MAX = 64 };
+enum { DETAILS_MAX = 64, CRUMB_BYTES = 2 * LIMIT_CHUNK_BYTES / LIMIT_SPANS };
 
 const char rig_name[] = "tls";
 const bool rig_resets = true;
 const bool rig_seals = true;
 struct rig_side rig_server, rig_client;
+uint64_t rig_consumed_bytes;
 
 void rig_reset(void)
 {
@@ -21,13 +23,53 @@ void rig_reset(void)
 	rig_server.config.version_max = rig_client.config.version_max = TLS_1_3;
 }
 
+/* --- memory, lent in crumbs: as little as the contract allows --- */
+
+static unsigned peek_crumbs(struct tp *tp, struct tp_conn *conn, struct span *spans, unsigned room)
+{
+	struct span both[2];
+	struct span_reader reader =
+		span_reader_of(both, memory_ops.peek(tp, conn, both, sizeof(both) / sizeof(*both)));
+	unsigned count = 0;
+
+	for (; count < room && reader.left > 0; count++) {
+		struct span piece = span_reader_piece(&reader);
+
+		piece.bytes = piece.bytes < CRUMB_BYTES ? piece.bytes : CRUMB_BYTES;
+		spans[count] = piece;
+		span_reader_skip(&reader, piece.bytes);
+	}
+	return count;
+}
+
+static void consume_crumbs(struct tp *tp, struct tp_conn *conn, size_t bytes)
+{
+	rig_consumed_bytes += bytes;
+	memory_ops.consume(tp, conn, bytes);
+}
+
+static void lend_in_crumbs(struct tp *tp)
+{
+	static struct tp_ops ops;
+
+	ops = memory_ops;
+	ops.peek = peek_crumbs;
+	ops.consume = consume_crumbs;
+	tp->ops = &ops;
+	rig_consumed_bytes = 0;
+}
+
 static int open_side(const struct rig_side *side, const struct tp_limits *limits,
 		     struct memory_net *net, struct tp **tp_out, struct tp_error *error)
 {
-	const struct tp_config config = {.cpu = -1, .workers = 1, .shared = net, .limits = *limits};
+	struct tp_config config = {.cpu = -1, .workers = 1, .shared = net, .limits = *limits};
 	struct tp *lower;
-	int code = memory_ops.open(&config, &lower, error);
+	int code;
 
+	config.limits.conn_max += side->conns_more;
+	code = memory_ops.open(&config, &lower, error);
+	if (code == 0 && side->in_crumbs)
+		lend_in_crumbs(lower);
 	if (code == 0 && side->plain)
 		*tp_out = lower;
 	else if (code == 0)

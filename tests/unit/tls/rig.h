@@ -15,6 +15,8 @@
 struct rig_side {
 	struct tls_config config;
 	bool plain;
+	bool in_crumbs;	     /* the lower transport lends what was received in small spans */
+	uint32_t conns_more; /* the lower transport has more connections than TLS, by so many */
 };
 
 extern struct rig_side rig_server, rig_client;
@@ -27,6 +29,9 @@ int rig_reopen_server(struct rig_pair *pair, const struct tp_limits *limits);
 
 /* Opens another client beside the pair's, which stays open and is the caller's now. */
 int rig_reopen_client(struct rig_pair *pair, const struct tp_limits *limits);
+
+/* What was consumed of lower transports that lend in crumbs. */
+extern uint64_t rig_consumed_bytes;
 
 /* One of a TLS instance's details, by its name without "tls_". */
 uint64_t rig_detail(const struct tp *tp, const char *name);
