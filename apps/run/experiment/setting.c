@@ -72,10 +72,9 @@ static int judge_delivery(const char *word)
 /* Files come by "server_config" and an upstream by "upstream", so that a result has them. */
 static int judge_handler(const char *word)
 {
-	struct tp_error ignored;
-
 	const char *argument;
 	const struct handler_ops *ops = handler_find(word, &argument);
+	struct tp_error ignored;
 
 	if (!ops || ops->argument_is == HANDLER_PATH || (ops->takes_upstream && argument))
 		return -EINVAL;
