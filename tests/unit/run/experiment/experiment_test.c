@@ -19,7 +19,8 @@ static const struct {
 } bad[] = {
 	/* Malformed. */
 	{"", "1:1: the file is empty; an object {...} is expected\n"},
-	{"{\n \"name\": \"x\",\n}", "3:1: string or '}' expected near '}'\n"},
+	{"{\n \"name\": \"x\",\n}", "3:1: string or '}' expected near '}'; no comma stands behind "
+				    "the last of a list in JSON\n"},
 	{"{\"name\": 1e999}", "1:14: real number overflow near '1e999'\n"},
 	{"{\"runs\": 08}", "1:10: 08 is no value in JSON: 'runs' is \"08\"; accepted: a whole "
 			   "number from 1 to 1000\n"},
