@@ -96,7 +96,7 @@ void commit_may_be_less_than_reserved(void)
 /* The first bytes leave, so that a ring may be empty, while the room for the second is lent. */
 void flush_leaves_a_lent_room(void)
 {
-	enum { ROUNDS = 40, FIRST = 100, SECOND = 5000 };
+	enum { ROUNDS = 40, FIRST = 100, SECOND = 5000, TURNS_MAX = 1000 * 1000 };
 	struct seen *client, *server;
 	struct room rooms[2];
 	unsigned count;
@@ -109,6 +109,12 @@ void flush_leaves_a_lent_room(void)
 
 		CU_ASSERT_TRUE(seen_commit(client, bytes, FIRST));
 		count = tp_reserve(client->tp, client->conn, SECOND, rooms);
+		/* a kernel that copies nothing may still hold what earlier rounds sent */
+		for (unsigned turns = 0; count == 0 && turns < TURNS_MAX; turns++) {
+			world_turn(&world);
+			count = tp_reserve(client->tp, client->conn, SECOND, rooms);
+		}
+		CU_ASSERT_TRUE_FATAL(count > 0);
 		tp_flush(client->tp, client->conn);
 		writer = room_writer_of(rooms, count);
 		room_writer_put(&writer, bytes + FIRST, SECOND);
