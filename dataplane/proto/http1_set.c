@@ -17,13 +17,19 @@ struct http1_set http1_set_value = {
 };
 
 /*
- * Visible characters but '#', which begins a fragment. A few that RFC 3986 does not allow are
- * taken, for browsers send them and nobody reads them in two ways.
+ * Visible characters but '#', which begins a fragment, and '\\', which some read as '/'. A few that
+ * RFC 3986 does not allow are taken, for browsers send them and nobody reads them in two ways.
  */
-struct http1_set http1_set_target = {.has = {['!' ... '"'] = true, ['$' ... '~'] = true}};
+struct http1_set http1_set_target = {
+	.has = {['!' ... '"'] = true, ['$' ... '['] = true, [']' ... '~'] = true},
+};
 
 struct http1_set http1_set_path = {
-	.has = {['!' ... '"'] = true, ['$'] = true, ['&' ... '>'] = true, ['@' ... '~'] = true},
+	.has = {['!' ... '"'] = true,
+		['$'] = true,
+		['&' ... '>'] = true,
+		['@' ... '['] = true,
+		[']' ... '~'] = true},
 };
 
 /* RFC 3986 section 3.2.2: unreserved and sub-delims. */

@@ -2,6 +2,9 @@
 #include "dataplane/proto/http1_head.h"
 #include "dataplane/proto/http1_run.h"
 
+#include <arpa/inet.h>
+#include <string.h>
+
 static bool is_hex(uint8_t c)
 {
 	return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
@@ -77,14 +80,19 @@ bool http1_split_target(struct http1_request *request)
 	return split_absolute(request);
 }
 
-/* The end of a name or address in brackets, or NULL. */
+/* The end of an IPv6 address in brackets (RFC 3986 section 3.2.2), or NULL. */
 static const uint8_t *skip_address(const uint8_t *at, const uint8_t *end)
 {
 	const uint8_t *begin = ++at;
+	char text[INET6_ADDRSTRLEN] = "";
+	struct in6_addr address;
 
 	while (at < end && (is_hex(*at) || *at == ':' || *at == '.'))
 		at++;
-	return at < end && at > begin && *at == ']' ? at + 1 : NULL;
+	if (at == end || *at != ']' || at - begin >= INET6_ADDRSTRLEN)
+		return NULL;
+	memcpy(text, begin, (size_t)(at - begin));
+	return inet_pton(AF_INET6, text, &address) == 1 ? at + 1 : NULL;
 }
 
 static const uint8_t *skip_name(const uint8_t *base, const uint8_t *end)
@@ -103,7 +111,8 @@ static const uint8_t *skip_name(const uint8_t *base, const uint8_t *end)
 bool http1_is_host(struct span host, bool needs_port)
 {
 	enum { PORT_DIGITS_MAX = 5 };
-	const uint8_t *end = host.base + host.bytes, *at, *port;
+	const uint8_t *end = host.base + host.bytes, *at, *digits;
+	unsigned port = 0;
 
 	if (host.bytes == 0)
 		return false;
@@ -112,9 +121,9 @@ bool http1_is_host(struct span host, bool needs_port)
 		return false;
 	if (at == end)
 		return !needs_port;
-	port = at + 1;
-	for (at = port; at < end && *at >= '0' && *at <= '9'; at++)
-		;
-	return port[-1] == ':' && at == end && at - port <= PORT_DIGITS_MAX &&
-	       (at > port || !needs_port);
+	digits = at + 1;
+	for (at = digits; at < end && at - digits < PORT_DIGITS_MAX && *at >= '0' && *at <= '9';
+	     at++)
+		port = port * 10 + (*at - '0');
+	return digits[-1] == ':' && at == end && port <= UINT16_MAX && (at > digits || !needs_port);
 }

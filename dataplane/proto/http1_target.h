@@ -19,14 +19,15 @@ static inline bool http1_is_plain_host(struct span host, const uint8_t *name_end
 {
 	enum { PORT_BYTES_MAX = sizeof(":65535") - 1 };
 	const uint8_t *end = host.base + host.bytes, *at = name_end;
+	unsigned port = 0;
 
 	if (name_end == host.base || end - name_end > PORT_BYTES_MAX)
 		return false;
 	if (at < end && *at++ != ':')
 		return false;
 	while (at < end && *at >= '0' && *at <= '9')
-		at++;
-	return at == end;
+		port = port * 10 + (*at++ - '0');
+	return at == end && port <= UINT16_MAX;
 }
 
 #endif
