@@ -130,9 +130,6 @@ enum http1_status http1_parse_response(const uint8_t *bytes, size_t available,
 				       const struct http1_limits *limits, struct http1_scan *scan,
 				       struct http1_response *response_out, size_t *head_bytes_out);
 
-/* The value of the first field of this name (lower case), or an empty span with base NULL. */
-struct span http1_find(const struct http1_field *fields, unsigned field_count, const char *name);
-
 /* The code that answers what is wrong, e.g. 431; 400 for anything without one of its own. */
 unsigned http1_status_code(enum http1_status status);
 

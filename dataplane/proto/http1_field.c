@@ -12,16 +12,6 @@ bool http1_is_word(struct span text, const char *word)
 	return i == text.bytes && !word[i];
 }
 
-struct span http1_find(const struct http1_field *fields, unsigned field_count, const char *name)
-{
-	size_t bytes = strlen(name);
-
-	for (unsigned i = 0; i < field_count; i++)
-		if (fields[i].name.bytes == bytes && http1_is_word(fields[i].name, name))
-			return fields[i].value;
-	return (struct span){0};
-}
-
 /* Takes the next member of a comma-separated list, without the space around it. */
 static struct span take_member(struct span *list)
 {

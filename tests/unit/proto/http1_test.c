@@ -84,8 +84,8 @@ static void reads_a_post(void)
 	CU_ASSERT_EQUAL_FATAL(request->field_count, 7);
 	CU_ASSERT(is(request->fields[4].name, "Accept-Encoding"));
 	CU_ASSERT(is(request->fields[4].value, "gzip, deflate"));
-	CU_ASSERT(is(http1_find(request->fields, 7, "content-type"), "application/json"));
-	CU_ASSERT_PTR_NULL(http1_find(request->fields, 7, "content").base);
+	CU_ASSERT(is(request->fields[1].name, "Content-Type"));
+	CU_ASSERT(is(request->fields[1].value, "application/json"));
 }
 
 static void reads_a_second_head_behind_the_first(void)
