@@ -25,6 +25,16 @@ static struct span take_member(struct span *list)
 	return http1_trim(member);
 }
 
+/* Exactly one, and a good one (RFC 9112 section 3.2). */
+static enum http1_status judge_host(struct http1_walk *walk, const struct http1_field *field)
+{
+	if ((walk->seen & HTTP1_SEEN_HOST) || !http1_is_host(field->value, false))
+		return HTTP1_BAD_HOST;
+	walk->seen |= HTTP1_SEEN_HOST;
+	walk->host = field;
+	return HTTP1_OK;
+}
+
 /* Digits alone, and a number that any reader's 64 bits hold (RFC 9110 section 8.6). */
 static enum http1_status judge_length(struct http1_walk *walk, struct span value)
 {
@@ -134,6 +144,10 @@ enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_
 	const uint8_t *name = field->name.base;
 
 	switch (field->name.bytes) {
+	case sizeof("host") - 1:
+		if (walk->is_request && http1_is_host_name(name))
+			return judge_host(walk, field);
+		break;
 	case sizeof("expect") - 1:
 		if (walk->is_request && http1_is_word(field->name, "expect"))
 			return judge_expectation(walk, field->value);

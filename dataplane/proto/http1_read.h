@@ -67,36 +67,58 @@ HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct 
 	return HTTP1_OK;
 }
 
-/* Judges a field that may matter. The common Host is a name, with or without a port. */
-HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct http1_field *field,
-					   http1_run_function *run)
+/*
+ * Reads a field line that is "Host: " and a name, with or without a port, by one run; whether it is
+ * such a one. Any other Host, and one that is not there whole, is for http1_read_field to read.
+ */
+HTTP1_INLINE bool http1_read_plain_host(struct http1_walk *walk, struct http1_field *field,
+					http1_run_function *run)
 {
-	const uint8_t *end = field->value.base + field->value.bytes, *name_end;
+	const uint8_t *name = walk->line, *host = name + sizeof("Host: ") - 1, *at;
 
-	if (!http1_may_matter(field->name.bytes))
-		return HTTP1_OK;
-	if (!walk->is_request || !http1_is_host_name(field->name))
-		return http1_judge_field(walk, field);
-	name_end = run(&http1_set_host, walk->base, field->value.base, end);
-	if (!http1_is_plain_host(field->value, name_end) && !http1_is_host(field->value, false))
-		return HTTP1_BAD_HOST;
-	if (walk->seen & HTTP1_SEEN_HOST)
-		return HTTP1_BAD_HOST;
+	if ((walk->seen & HTTP1_SEEN_HOST) || !walk->is_request || walk->from != name)
+		return false;
+	if (walk->end <= host || !http1_is_host_name(name) || memcmp(name + 4, ": ", 2) != 0)
+		return false;
+	at = run(&http1_set_host, walk->base, host, walk->end);
+	if (at == host)
+		return false;
+	at = http1_skip_port(at, walk->end);
+	if (http1_line_end(at, walk->end) <= 0)
+		return false;
+	field->name = (struct span){name, sizeof("Host") - 1};
+	field->value = (struct span){host, (size_t)(at - host)};
 	walk->seen |= HTTP1_SEEN_HOST;
 	walk->host = field;
-	return HTTP1_OK;
+	http1_walk_next(walk, at + 2);
+	return true;
+}
+
+/* Reads one field line, and judges what it says. */
+HTTP1_INLINE enum http1_status http1_take_field(struct http1_walk *walk, struct http1_field *field,
+						http1_run_function *run)
+{
+	enum http1_status status;
+
+	if (http1_read_plain_host(walk, field, run))
+		return HTTP1_OK;
+	status = http1_read_field(walk, field, run);
+	if (status == HTTP1_OK && http1_may_matter(field->name.bytes))
+		status = http1_judge_field(walk, field);
+	if (status == HTTP1_OK && http1_has_tab_at_end(field->value))
+		field->value = http1_trim(field->value);
+	return status;
 }
 
 /* Reads field lines and the empty line behind them; then walk->line is the head's end. */
 HTTP1_INLINE enum http1_status http1_read_fields(struct http1_walk *walk, http1_run_function *run)
 {
 	while (walk->line < walk->end) {
-		struct http1_field *field;
 		enum http1_status status;
-		int ended;
 
 		if (*walk->line == '\r') {
-			ended = http1_line_end(walk->line, walk->end);
+			int ended = http1_line_end(walk->line, walk->end);
+
 			if (ended < 0)
 				return http1_walk_out(walk, walk->line);
 			if (ended == 0)
@@ -106,16 +128,10 @@ HTTP1_INLINE enum http1_status http1_read_fields(struct http1_walk *walk, http1_
 		}
 		if (walk->field_count == walk->limits->fields)
 			return HTTP1_HEAD_TOO_LARGE;
-		field = &walk->fields[walk->field_count];
-		status = http1_read_field(walk, field, run);
+		status = http1_take_field(walk, &walk->fields[walk->field_count], run);
 		if (status != HTTP1_OK)
 			return status;
 		walk->field_count++;
-		status = http1_judge(walk, field, run);
-		if (status != HTTP1_OK)
-			return status;
-		if (http1_has_tab_at_end(field->value))
-			field->value = http1_trim(field->value);
 	}
 	return http1_walk_out(walk, walk->line);
 }

@@ -101,6 +101,16 @@ static void demands_one_host(void)
 		{"[deadbeef]", HTTP1_BAD_HOST}, {"[1:2]", HTTP1_BAD_HOST},
 		{"[1:2]:80", HTTP1_BAD_HOST},	{"[::1]:65536", HTTP1_BAD_HOST},
 	};
+	static const char *const before[] = {"Host:", "Host: ", "hOST: "};
+	static const struct http1_verdict twice[] = {
+		{LINE "Host: a\r\nHost:a\r\n" END, HTTP1_BAD_HOST},
+		{LINE "Host:a\r\nHost: a\r\n" END, HTTP1_BAD_HOST},
+		{LINE "Host: a\r\nHost : a\r\n" END, HTTP1_BAD_FIELD},
+		{LINE "Host: a\n" END, HTTP1_BAD_FIELD},
+		{LINE "Host: a\rb\r\n" END, HTTP1_BAD_FIELD},
+		{LINE "Host: a:80\n" END, HTTP1_BAD_FIELD},
+		{LINE "Host: a\r\n b\r\n" END, HTTP1_BAD_FIELD},
+	};
 	static const struct http1_verdict right[] = {
 		{LINE "HOST: a.example:8080\r\n" END, HTTP1_OK},
 		{LINE "Host: a:65535\r\n" END, HTTP1_OK},
@@ -114,11 +124,15 @@ static void demands_one_host(void)
 
 	http1_judge_all(cases, COUNT(cases));
 	http1_judge_all(right, COUNT(right));
+	http1_judge_all(twice, COUNT(twice));
 	for (size_t i = 0; i < COUNT(values); i++) {
-		char text[100];
+		for (size_t j = 0; j < COUNT(before); j++) {
+			char text[100];
 
-		snprintf(text, sizeof(text), LINE "Host:%s\r\n" END, values[i].text);
-		http1_judge(text, strlen(text), values[i].status);
+			snprintf(text, sizeof(text), LINE "%s%s\r\n" END, before[j],
+				 values[i].text);
+			http1_judge(text, strlen(text), values[i].status);
+		}
 	}
 }
 
