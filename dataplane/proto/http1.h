@@ -91,7 +91,7 @@ struct http1_request {
 	struct http1_framing framing;
 	struct span target; /* as it was written */
 	struct span path;   /* of origin-form and absolute-form, "/" if empty; without the query */
-	struct span query;  /* behind '?', without it; empty if none */
+	struct span query;  /* behind '?', without it; empty if none; its '%' are not judged */
 	struct span host;   /* of absolute-form's authority, else of the Host field */
 	unsigned field_count;
 	struct http1_field fields[HTTP1_FIELDS_MAX];
