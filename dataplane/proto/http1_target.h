@@ -14,7 +14,7 @@
  */
 bool http1_split_target(struct http1_request *request);
 
-/* Behind the port at `at` (a colon and at most five digits of 16 bits), or `at` if there is none. */
+/* Behind the port at `at` (a colon and at most five digits, 16 bits), or `at` if there is none. */
 static inline const uint8_t *http1_skip_port(const uint8_t *at, const uint8_t *end)
 {
 	enum { PORT_BYTES_MAX = sizeof(":65535") - 1 };
