@@ -59,6 +59,7 @@ struct load_options {
 	uint32_t digest; /* requests to be answered and hashed instead of a load; 0: none */
 	/* made from the above */
 	struct talk talk;
+	const char *scan; /* how heads are scanned; NULL where nothing is to be scanned */
 	uint32_t send_bytes;
 	char warning[256]; /* what speaks against the run from the start; "" if nothing does */
 	json_t *memory;	   /* what became of --membind; owned */

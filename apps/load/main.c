@@ -71,10 +71,12 @@ static int prepare_protocol(struct load_options *options, struct flags *flags,
 	for (unsigned i = 0; !http && i < sizeof(of_http) / sizeof(of_http[0]); i++)
 		if (flags_drop(flags, of_http[i], "--protocol http1", error) < 0)
 			return -EINVAL;
-	if (http) /* what suits */
+	if (http) { /* what suits */
 		flags_resolve(
 			flags, "method",
 			http1_method_name(talk_method(options->method, options->request_bytes)));
+		options->scan = http1_choose(NULL);
+	}
 	tls_expect(&options->stack.tls, flags, options->host, &options->connect);
 	return tls_resolve(&options->stack.tls, flags, false, http ? "http/1.1" : NULL, error);
 }

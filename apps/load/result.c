@@ -208,6 +208,8 @@ json_t *load_result_to_json(const struct load_options *options, const struct loa
 	json_object_set_new(object, "config", config);
 	json_object_set(object, "config_sources", options->sources);
 	json_object_set_new(object, "protocol", json_text(codec_names[options->protocol]));
+	json_object_set_new(object, "http",
+			    options->scan ? json_pack("{ss}", "scan", options->scan) : json_null());
 	json_object_set_new(object, "tls", tls_options_to_json(&options->stack.tls));
 	json_object_set_new(object, "warnings",
 			    options->warning[0] ? json_pack("[s]", options->warning)

@@ -91,7 +91,7 @@ struct http1_request {
 	struct http1_framing framing;
 	struct span target; /* as it was written */
 	struct span path;   /* of origin-form and absolute-form, "/" if empty; without the query */
-	struct span query;  /* behind '?', without it; empty if none */
+	struct span query;  /* behind '?', without it; empty if none; its '%' are not judged */
 	struct span host;   /* of absolute-form's authority, else of the Host field */
 	unsigned field_count;
 	struct http1_field fields[HTTP1_FIELDS_MAX];
@@ -129,9 +129,6 @@ enum http1_status http1_parse_request(const uint8_t *bytes, size_t available,
 enum http1_status http1_parse_response(const uint8_t *bytes, size_t available,
 				       const struct http1_limits *limits, struct http1_scan *scan,
 				       struct http1_response *response_out, size_t *head_bytes_out);
-
-/* The value of the first field of this name (lower case), or an empty span with base NULL. */
-struct span http1_find(const struct http1_field *fields, unsigned field_count, const char *name);
 
 /* The code that answers what is wrong, e.g. 431; 400 for anything without one of its own. */
 unsigned http1_status_code(enum http1_status status);

@@ -12,16 +12,6 @@ bool http1_is_word(struct span text, const char *word)
 	return i == text.bytes && !word[i];
 }
 
-struct span http1_find(const struct http1_field *fields, unsigned field_count, const char *name)
-{
-	size_t bytes = strlen(name);
-
-	for (unsigned i = 0; i < field_count; i++)
-		if (fields[i].name.bytes == bytes && http1_is_word(fields[i].name, name))
-			return fields[i].value;
-	return (struct span){0};
-}
-
 /* Takes the next member of a comma-separated list, without the space around it. */
 static struct span take_member(struct span *list)
 {
@@ -33,6 +23,16 @@ static struct span take_member(struct span *list)
 	list->base += member.bytes + (comma != NULL);
 	list->bytes -= member.bytes + (comma != NULL);
 	return http1_trim(member);
+}
+
+/* Exactly one, and a good one (RFC 9112 section 3.2). */
+static enum http1_status judge_host(struct http1_walk *walk, const struct http1_field *field)
+{
+	if ((walk->seen & HTTP1_SEEN_HOST) || !http1_is_host(field->value, false))
+		return HTTP1_BAD_HOST;
+	walk->seen |= HTTP1_SEEN_HOST;
+	walk->host = field;
+	return HTTP1_OK;
 }
 
 /* Digits alone, and a number that any reader's 64 bits hold (RFC 9110 section 8.6). */
@@ -144,6 +144,10 @@ enum http1_status http1_judge_field(struct http1_walk *walk, const struct http1_
 	const uint8_t *name = field->name.base;
 
 	switch (field->name.bytes) {
+	case sizeof("host") - 1:
+		if (walk->is_request && http1_is_host_name(name))
+			return judge_host(walk, field);
+		break;
 	case sizeof("expect") - 1:
 		if (walk->is_request && http1_is_word(field->name, "expect"))
 			return judge_expectation(walk, field->value);

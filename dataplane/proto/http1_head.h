@@ -96,7 +96,7 @@ static inline struct http1_framing http1_walk_framing(const struct http1_walk *w
 static inline int http1_line_end(const uint8_t *at, const uint8_t *end)
 {
 	if (end - at >= 2)
-		return at[0] == '\r' && at[1] == '\n';
+		return memcmp(at, "\r\n", 2) == 0;
 	return at < end && at[0] != '\r' ? 0 : -1;
 }
 
@@ -116,15 +116,14 @@ static inline bool http1_may_matter(size_t name_bytes)
 	return name_bytes < 32 && (lengths >> name_bytes & 1);
 }
 
-/* Whether a name, of any length, is that of Host. */
-static inline bool http1_is_host_name(struct span name)
+/* Whether a name of four bytes is that of Host. */
+static inline bool http1_is_host_name(const uint8_t *name)
 {
-	return name.bytes == sizeof("host") - 1 &&
-	       (bytes_get_le32(name.base) | 0x20202020) == bytes_get_le32((const uint8_t *)"host");
+	return (bytes_get_le32(name) | 0x20202020) == bytes_get_le32((const uint8_t *)"host");
 }
 
 /*
- * Judges what one field but Host says about framing and connection. Only spaces have been taken
+ * Judges what one field says about framing, host and connection. Only spaces have been taken
  * from around its value: a tab, which is a part of the value to some readers, makes what frames a
  * message malformed.
  */

@@ -2,21 +2,19 @@
  * http1_read: requests' and responses' heads, for one way to scan.
  *
  * Private to http1: each of http1_read_{scalar,sse42,avx2}.c makes one reader of it, with
- * everything that a common head meets inlined. What is rare stands in http1_line.c, http1_field.c
- * and http1_target.c, once.
+ * everything that a common head meets inlined (fields: http1_fields.h). What is rare stands in
+ * http1_line.c, http1_field.c and http1_target.c, once.
  *
  * Plane: turn.
  */
 #ifndef WEIR_PROTO_HTTP1_READ_H
 #define WEIR_PROTO_HTTP1_READ_H
 
-#include "dataplane/core/bytes.h"
+#include "dataplane/proto/http1_fields.h"
 #include "dataplane/proto/http1_head.h"
 #include "dataplane/proto/http1_line.h"
 #include "dataplane/proto/http1_run.h"
 #include "dataplane/proto/http1_target.h"
-
-#define HTTP1_INLINE static inline __attribute__((always_inline))
 
 /* One way to scan; its functions are as http1_parse_request and http1_parse_response. */
 struct http1_reader {
@@ -32,93 +30,6 @@ struct http1_reader {
 
 extern const struct http1_reader http1_reader_scalar;
 extern const struct http1_reader http1_reader_sse42, http1_reader_avx2; /* x86-64 alone */
-
-/*
- * Reads one field line; tabs around its value are left. A line that begins with white space
- * (obs-fold) has no name.
- */
-HTTP1_INLINE enum http1_status http1_read_field(struct http1_walk *walk, struct http1_field *field,
-						http1_run_function *run)
-{
-	const uint8_t *name_end = walk->mark, *value_end, *from = walk->from;
-	int ended;
-
-	if (!name_end) {
-		name_end = run(&http1_set_token, walk->base, from, walk->end);
-		if (name_end == walk->end)
-			return http1_walk_out(walk, name_end);
-		if (*name_end != ':' || name_end == walk->line)
-			return HTTP1_BAD_FIELD;
-		/* A vector has the name's bytes at hand, and need not wait for where it ends. */
-		if (run == http1_run_scalar)
-			from = name_end + 1;
-	}
-	value_end = run(&http1_set_value, walk->base, from, walk->end);
-	ended = http1_line_end(value_end, walk->end);
-	if (ended < 0) {
-		walk->mark = name_end;
-		return http1_walk_out(walk, value_end);
-	}
-	if (ended == 0)
-		return HTTP1_BAD_FIELD;
-	field->name = (struct span){walk->line, (size_t)(name_end - walk->line)};
-	field->value = http1_trim_spaces(name_end + 1, value_end);
-	http1_walk_next(walk, value_end + 2);
-	return HTTP1_OK;
-}
-
-/* Judges a field that may matter. The common Host is a name, with or without a port. */
-HTTP1_INLINE enum http1_status http1_judge(struct http1_walk *walk, const struct http1_field *field,
-					   http1_run_function *run)
-{
-	const uint8_t *end = field->value.base + field->value.bytes, *name_end;
-
-	if (!http1_may_matter(field->name.bytes))
-		return HTTP1_OK;
-	if (!walk->is_request || !http1_is_host_name(field->name))
-		return http1_judge_field(walk, field);
-	name_end = run(&http1_set_host, walk->base, field->value.base, end);
-	if (!http1_is_plain_host(field->value, name_end) && !http1_is_host(field->value, false))
-		return HTTP1_BAD_HOST;
-	if (walk->seen & HTTP1_SEEN_HOST)
-		return HTTP1_BAD_HOST;
-	walk->seen |= HTTP1_SEEN_HOST;
-	walk->host = field;
-	return HTTP1_OK;
-}
-
-/* Reads field lines and the empty line behind them; then walk->line is the head's end. */
-HTTP1_INLINE enum http1_status http1_read_fields(struct http1_walk *walk, http1_run_function *run)
-{
-	while (walk->line < walk->end) {
-		struct http1_field *field;
-		enum http1_status status;
-		int ended;
-
-		if (*walk->line == '\r') {
-			ended = http1_line_end(walk->line, walk->end);
-			if (ended < 0)
-				return http1_walk_out(walk, walk->line);
-			if (ended == 0)
-				return HTTP1_BAD_FIELD;
-			http1_walk_next(walk, walk->line + 2);
-			return HTTP1_OK;
-		}
-		if (walk->field_count == walk->limits->fields)
-			return HTTP1_HEAD_TOO_LARGE;
-		field = &walk->fields[walk->field_count];
-		status = http1_read_field(walk, field, run);
-		if (status != HTTP1_OK)
-			return status;
-		walk->field_count++;
-		status = http1_judge(walk, field, run);
-		if (status != HTTP1_OK)
-			return status;
-		if (http1_has_tab_at_end(field->value))
-			field->value = http1_trim(field->value);
-	}
-	return http1_walk_out(walk, walk->line);
-}
 
 /* Finds the target's end: walk->mark. The common target is a path alone, and is split by this. */
 HTTP1_INLINE enum http1_status http1_read_target(struct http1_walk *walk, const uint8_t *target,

@@ -110,20 +110,13 @@ static const uint8_t *skip_name(const uint8_t *base, const uint8_t *end)
 
 bool http1_is_host(struct span host, bool needs_port)
 {
-	enum { PORT_DIGITS_MAX = 5 };
-	const uint8_t *end = host.base + host.bytes, *at, *digits;
-	unsigned port = 0;
+	const uint8_t *end = host.base + host.bytes, *at, *behind;
 
 	if (host.bytes == 0)
 		return false;
 	at = *host.base == '[' ? skip_address(host.base, end) : skip_name(host.base, end);
 	if (!at || at == host.base)
 		return false;
-	if (at == end)
-		return !needs_port;
-	digits = at + 1;
-	for (at = digits; at < end && at - digits < PORT_DIGITS_MAX && *at >= '0' && *at <= '9';
-	     at++)
-		port = port * 10 + (*at - '0');
-	return digits[-1] == ':' && at == end && port <= UINT16_MAX && (at > digits || !needs_port);
+	behind = http1_skip_port(at, end);
+	return behind == end && (behind > at + 1 || !needs_port);
 }

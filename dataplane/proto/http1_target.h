@@ -14,20 +14,18 @@
  */
 bool http1_split_target(struct http1_request *request);
 
-/* Whether a host is a name up to `name_end`, and behind it nothing or a port. */
-static inline bool http1_is_plain_host(struct span host, const uint8_t *name_end)
+/* Behind the port at `at` (a colon and at most five digits, 16 bits), or `at` if there is none. */
+static inline const uint8_t *http1_skip_port(const uint8_t *at, const uint8_t *end)
 {
 	enum { PORT_BYTES_MAX = sizeof(":65535") - 1 };
-	const uint8_t *end = host.base + host.bytes, *at = name_end;
+	const uint8_t *digit, *behind = end - at > PORT_BYTES_MAX ? at + PORT_BYTES_MAX : end;
 	unsigned port = 0;
 
-	if (name_end == host.base || end - name_end > PORT_BYTES_MAX)
-		return false;
-	if (at < end && *at++ != ':')
-		return false;
-	while (at < end && *at >= '0' && *at <= '9')
-		port = port * 10 + (*at++ - '0');
-	return at == end && port <= UINT16_MAX;
+	if (at == end || *at != ':')
+		return at;
+	for (digit = at + 1; digit < behind && *digit >= '0' && *digit <= '9'; digit++)
+		port = port * 10 + (*digit - '0');
+	return port <= UINT16_MAX ? digit : at;
 }
 
 #endif

@@ -121,6 +121,16 @@ def families():
             judge_result(load(nginx, *args)[0], args)
 
 
+@test("heads are scanned as fast as this CPU can, as a server does, and the result says how")
+def scan():
+    with Server(*HTTP) as server:
+        result, _ = load(server, *HTTP)
+        assert result["http"] == {"scan": server.ready["http"]["scan"]}, result["http"]
+    with Server() as server:
+        result, _ = load(server)
+        assert result["http"] is None, result["http"]
+
+
 @test("what HEAD is answered with ends with its head")
 def head():
     with Nginx() as nginx:

@@ -50,8 +50,7 @@ static void owned_outlives_the_bytes(void)
 	CU_ASSERT_EQUAL(allocations, 1 + 2 * 7);
 	CU_ASSERT(is(request.target, "/api/todos") && is(request.path, "/api/todos"));
 	CU_ASSERT(is(request.host, "localhost:8080"));
-	CU_ASSERT(
-		is(http1_find(request.fields, request.field_count, "user-agent"), "benchmark/1.0"));
+	CU_ASSERT(is(request.fields[5].value, "benchmark/1.0"));
 	CU_ASSERT_EQUAL(request.framing.length_bytes, 27);
 	http1_parser_owned.release(&request);
 }
