@@ -67,6 +67,7 @@ struct tls {
 	struct slab conns;
 	struct slab buffers; /* a TLS connection's rings */
 	size_t recv_capacity;
+	struct list shaking; /* connections in handshake, the longest without progress first */
 	struct list pending; /* connections with events to report, oldest first */
 	uint32_t pending_count;
 	struct list marked;  /* connections with something committed or a finish to send */
@@ -112,7 +113,9 @@ struct tls_conn {
 	bool alerted;	       /* a fatal alert was received */
 	uint64_t deadline_ns;  /* of the handshake or the end; TIMER_NEVER: none */
 	uint64_t end_bound_ns; /* ENDING: the deadline is never moved behind it */
+	uint64_t progress_ns;  /* HANDSHAKE: when it began or last reached another step */
 	struct timer timer;
+	struct list shaking;
 	struct list pending; /* links of the instance's lists */
 	struct list marked;
 	struct list resumed;
@@ -165,6 +168,12 @@ void tls_conn_report(struct tls_conn *conn, unsigned bits);
 /* The lower transport has connected: the handshake's time runs from now on. */
 void tls_conn_start(struct tls_conn *conn);
 
+/*
+ * Drops the handshake that has been longest without progress, if that is longer than the grace;
+ * whether one was.
+ */
+bool tls_conn_evict(struct tls *tls);
+
 /* A step of the handshake; whether another can go further. */
 bool tls_conn_shake_hands(struct tls_conn *conn);
 
@@ -199,6 +208,7 @@ void tls_conn_settle(struct tls_conn *conn);
 void tls_conn_on_message(int write, int version, int type, const void *bytes, size_t count,
 			 SSL *ssl, void *unused);
 void tls_conn_on_info(const SSL *ssl, int where, int value);
+
 
 /* --- tls_data.c --- */
 

@@ -33,10 +33,13 @@ static void resume(struct tls *tls)
 
 /* --- what the lower transport reported --- */
 
-/* Takes a connection in, or resets it when there are too many in handshake or no room for it. */
+/*
+ * Takes a connection in, or resets it when there is no room for it or when too many are in
+ * handshake and none of them stands still.
+ */
 static struct tls_conn *accept_lower(struct tls *tls, struct tp_conn *lower)
 {
-	bool may_begin = tls->handshaking < tls->handshakes_max;
+	bool may_begin = tls->handshaking < tls->handshakes_max || tls_conn_evict(tls);
 	struct tls_conn *conn = may_begin ? tls_conn_begin(tls, TLS_HANDSHAKE, false) : NULL;
 
 	if (!conn) {
