@@ -16,6 +16,7 @@
 #include "dataplane/core/slab.h"
 #include "dataplane/core/timer.h"
 #include "dataplane/tls/tls.h"
+#include "dataplane/tls/tls_agreed.h"
 
 #include <openssl/ssl.h>
 #include <stdbool.h>
@@ -75,6 +76,7 @@ struct tls {
 	struct list dead;    /* CLOSED was reported; the handles die at the next poll */
 	struct timer_wheel timers;
 	struct tls_counters counters;
+	struct tls_agreed agreed;
 	char server_name[TLS_NAME_BYTES]; /* client: what SNI says; "" for none */
 	/* The bytes that the connection at work may read, lent by the lower transport. */
 	struct span input_spans[LIMIT_SPANS];
@@ -209,6 +211,10 @@ void tls_conn_on_message(int write, int version, int type, const void *bytes, si
 			 SSL *ssl, void *unused);
 void tls_conn_on_info(const SSL *ssl, int where, int value);
 
+/* --- tls_agreed.c --- */
+
+/* Counts what a connection's handshake came to. */
+void tls_conn_count_agreed(struct tls_conn *conn);
 
 /* --- tls_data.c --- */
 

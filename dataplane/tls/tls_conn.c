@@ -320,6 +320,7 @@ static void open_conn(struct tls_conn *conn)
 	tls_conn_set_state(conn, TLS_OPEN);
 	tls->counters.handshakes++;
 	tls->counters.resumed += SSL_session_reused(conn->ssl) != 0;
+	tls_conn_count_agreed(conn);
 	clear_deadline(conn);
 	conn->known = true;
 	tls_conn_report(conn, tls->server ? TP_ACCEPTED : TP_CONNECTED);
