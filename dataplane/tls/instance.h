@@ -62,6 +62,7 @@ struct tls {
 	bool connects_plain;
 	uint32_t handshakes_max;
 	uint32_t handshaking;
+	uint32_t steps_left; /* of handshakes, in this turn */
 	uint64_t handshake_timeout_ns;
 	uint64_t shutdown_timeout_ns;
 	uint64_t now_ns; /* of the last turn */
@@ -71,9 +72,10 @@ struct tls {
 	struct list shaking; /* connections in handshake, the longest without progress first */
 	struct list pending; /* connections with events to report, oldest first */
 	uint32_t pending_count;
-	struct list marked;  /* connections with something committed or a finish to send */
-	struct list resumed; /* connections that have room again for what was left sealed */
-	struct list dead;    /* CLOSED was reported; the handles die at the next poll */
+	struct list marked; /* connections with something committed or a finish to send */
+	struct list
+		resumed;  /* connections that may go on: there is room again, or it is their turn */
+	struct list dead; /* CLOSED was reported; the handles die at the next poll */
 	struct timer_wheel timers;
 	struct tls_counters counters;
 	struct tls_agreed agreed;

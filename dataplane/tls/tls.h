@@ -56,6 +56,9 @@ struct tls_config {
 
 enum { TLS_HANDSHAKES_MAX = 256, TLS_RECORD_BYTES = 16 * 1024 };
 
+/* Steps of handshakes after which a turn leaves the others to the next: a few ms at most. */
+enum { TLS_TURN_STEPS = 32 };
+
 #define TLS_HANDSHAKE_NS (10ull * 1000 * 1000 * 1000)
 /* How long one may stand still before a newcomer takes its place, where all places are taken. */
 #define TLS_HANDSHAKE_GRACE_NS (100ull * 1000 * 1000)

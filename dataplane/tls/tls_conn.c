@@ -336,6 +336,7 @@ bool tls_conn_shake_hands(struct tls_conn *conn)
 	uint64_t start_ns = clock_now_ns();
 	int done;
 
+	conn->tls->steps_left -= conn->tls->steps_left > 0;
 	conn->tls->starved = false;
 	tls_forget_errors();
 	done = SSL_do_handshake(conn->ssl);

@@ -22,12 +22,15 @@ static void send_marked(struct tls *tls)
 		tls_conn_send(list_member(link, struct tls_conn, marked));
 }
 
-/* Goes on decrypting where the user made room. */
+/* Goes on where the user made room and with handshakes; some of them may have to wait again. */
 static void resume(struct tls *tls)
 {
-	struct list *link;
+	struct list ready, *link;
 
+	list_init(&ready);
 	while ((link = list_pop(&tls->resumed)))
+		list_push(&ready, link);
+	while ((link = list_pop(&ready)))
 		tls_conn_advance(list_member(link, struct tls_conn, resumed));
 }
 
@@ -103,13 +106,13 @@ static void expire_due(struct tls *tls)
 	}
 }
 
-/* The wait, cut to the next deadline; none while there is something to tell. */
+/* The wait, cut to the next deadline; none while there is something to tell or to go on with. */
 static uint64_t bound_wait(const struct tls *tls, uint64_t wait_ns)
 {
 	uint64_t next_ns = timer_next(&tls->timers);
 	uint64_t left_ns = next_ns > tls->now_ns ? next_ns - tls->now_ns : 0;
 
-	if (!list_empty(&tls->pending))
+	if (!list_empty(&tls->pending) || !list_empty(&tls->resumed))
 		return 0;
 	return next_ns != TIMER_NEVER && left_ns < wait_ns ? left_ns : wait_ns;
 }
@@ -149,6 +152,7 @@ unsigned tls_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_
 	bool had_work = !list_empty(&tls->marked) || !list_empty(&tls->resumed);
 	unsigned count;
 
+	tls->steps_left = TLS_TURN_STEPS;
 	release_dead(tls);
 	send_marked(tls);
 	resume(tls);

@@ -405,6 +405,42 @@ static void dribbled_hello_makes_room(void)
 	world_close(&world);
 }
 
+/* Of hellos that come all at once a turn answers so many, and the next ones the others. */
+static void handshakes_have_a_share_of_a_turn(void)
+{
+	enum { ALL = 4 * TLS_TURN_STEPS, TURNS = 1000 };
+	static const struct tp_limits many = {
+		.conn_max = ALL, .recv_bytes = 4096, .send_bytes = 4096};
+	uint8_t hello[2048];
+	int bytes;
+	unsigned answered = 0;
+
+	rig_reset();
+	rig_client.plain = true;
+	if (!world_open(&world, &many))
+		return;
+	foreign_open(&foreign);
+	SSL_do_handshake(foreign.ssl);
+	bytes = BIO_read(foreign.out, hello, sizeof(hello));
+	for (unsigned i = 0; i < ALL; i++)
+		world_connect(&world);
+	world_idle(&world);
+	for (unsigned i = 0; i < ALL; i++)
+		CU_ASSERT_TRUE(seen_write(&world.seen[i], hello, (size_t)bytes));
+	for (unsigned i = 0; i < TURNS && answered < ALL; i++) {
+		unsigned before = answered;
+
+		world_turn(&world);
+		answered = 0;
+		for (unsigned k = 0; k < ALL; k++)
+			answered += (world.seen[k].bits & TP_READABLE) != 0;
+		CU_ASSERT_TRUE(answered - before <= TLS_TURN_STEPS);
+	}
+	CU_ASSERT_EQUAL(answered, ALL);
+	foreign_close(&foreign);
+	world_close(&world);
+}
+
 /* Who finds no slot is told apart from who comes while too many shake hands. */
 static void slots_are_bounded(void)
 {
@@ -442,6 +478,7 @@ static const struct suite_test tests[] = {
 	{"silent peers do not shut others out", silent_peers_do_not_shut_out},
 	{"nor does a stream of them", stream_of_silent_peers_does_not_shut_out},
 	{"a hello that dribbles in makes room for others", dribbled_hello_makes_room},
+	{"handshakes have a bounded share of a turn", handshakes_have_a_share_of_a_turn},
 	{"no more connections than there are slots", slots_are_bounded},
 };
 
