@@ -378,6 +378,7 @@ void stack_copy_take(struct stack_copy *copy, const struct tp *tp)
 {
 	memset(copy, 0, sizeof(*copy));
 	tp->ops->counters(tp, &copy->counters);
+	copy->agreed = tls_agreed_of(tp);
 	if (tp->ops->details)
 		copy->detail_count = tp->ops->details(tp, copy->details, STACK_DETAILS);
 	if (copy->detail_count > STACK_DETAILS)
@@ -414,6 +415,7 @@ void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy)
 			to[i] = from[i];
 	}
 	add_details(sum, copy);
+	tls_agreed_merge(&sum->agreed, &copy->agreed);
 }
 
 void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *before)

@@ -188,6 +188,7 @@ struct stack_copy {
 	struct tp_counters counters;
 	struct tp_detail details[STACK_DETAILS];
 	unsigned detail_count;
+	struct tls_agreed agreed; /* since the instance was opened; empty without TLS */
 };
 
 void stack_copy_take(struct stack_copy *copy, const struct tp *tp);
@@ -195,7 +196,10 @@ void stack_copy_take(struct stack_copy *copy, const struct tp *tp);
 /* Adds an instance's counts to a sum that starts zeroed; a maximum stays one, a level the least. */
 void stack_copy_add(struct stack_copy *sum, const struct stack_copy *copy);
 
-/* Takes away what had been counted before; a maximum and a level stay those of the whole time. */
+/*
+ * Takes away what had been counted before; a maximum, a level and what TLS agreed on stay those of
+ * the whole time.
+ */
 void stack_copy_subtract(struct stack_copy *copy, const struct stack_copy *before);
 
 /* {COUNTER: N or null, ...} */

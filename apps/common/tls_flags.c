@@ -116,3 +116,16 @@ json_t *tls_options_to_json(const struct tls_options *options)
 		json_object_set_new(object, "insecure", json_boolean(config->insecure));
 	return object;
 }
+
+json_t *tls_agreed_to_json(const struct tls_agreed *agreed)
+{
+	json_t *object = json_object();
+	char text[TLS_AGREED_TEXT];
+
+	for (unsigned i = 0; i < agreed->rows; i++)
+		json_object_set_new(object, tls_agreed_print(&agreed->row[i], text),
+				    json_count(agreed->row[i].conns));
+	if (agreed->other_conns)
+		json_object_set_new(object, "other", json_count(agreed->other_conns));
+	return object;
+}

@@ -10,6 +10,7 @@
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
 #include "dataplane/tls/tls.h"
+#include "dataplane/tls/tls_agreed.h"
 
 #include <jansson.h>
 
@@ -115,6 +116,9 @@ void tls_expect(struct tls_options *options, struct flags *flags, const char *ho
  */
 int tls_resolve(struct tls_options *options, struct flags *flags, bool server, const char *alpn,
 		struct tp_error *error);
+
+/* {"VERSION CIPHER GROUP": CONNECTIONS, ...}; "other" if there were more kinds. */
+json_t *tls_agreed_to_json(const struct tls_agreed *agreed);
 
 /* {"on": false}, or what is effective with the provider's name. */
 json_t *tls_options_to_json(const struct tls_options *options);

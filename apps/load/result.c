@@ -170,6 +170,17 @@ static const char *busy_unknown(const struct load_options *options, const struct
 	return stack_is_submitted_for(&options->stack) ? stack_busy_unknown : NULL;
 }
 
+/* How it was told to speak TLS, and what came of it. */
+static json_t *tls_to_json(const struct load_options *options, const struct record *measured)
+{
+	json_t *object = tls_options_to_json(&options->stack.tls);
+
+	if (options->stack.tls.on)
+		json_object_set_new(object, "negotiated",
+				    tls_agreed_to_json(&measured->transport.agreed));
+	return object;
+}
+
 static json_t *client_to_json(const struct load_options *options, const struct load_result *result)
 {
 	const struct record *measured = result->measured;
@@ -210,7 +221,7 @@ json_t *load_result_to_json(const struct load_options *options, const struct loa
 	json_object_set_new(object, "protocol", json_text(codec_names[options->protocol]));
 	json_object_set_new(object, "http",
 			    options->scan ? json_pack("{ss}", "scan", options->scan) : json_null());
-	json_object_set_new(object, "tls", tls_options_to_json(&options->stack.tls));
+	json_object_set_new(object, "tls", tls_to_json(options, measured));
 	json_object_set_new(object, "warnings",
 			    options->warning[0] ? json_pack("[s]", options->warning)
 						: json_array());

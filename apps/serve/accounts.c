@@ -82,6 +82,9 @@ json_t *serve_copy_to_json(const struct serve_options *options, const struct ser
 			    stack_details_to_json(&sum->transport, TP_DETAIL_COUNT));
 	json_object_set_new(object, "levels",
 			    stack_details_to_json(&sum->transport, TP_DETAIL_LEVEL));
+	if (options->stack.tls.on)
+		json_object_set_new(object, "tls_negotiated",
+				    tls_agreed_to_json(&sum->transport.agreed));
 	json_object_set_new(object, "server", server_to_json(options, &sum->server));
 	json_object_set_new(object, "busy", busy_to_json(&sum->server.busy));
 	json_object_set_new(object, "process", process_to_json());

@@ -16,6 +16,7 @@
 #include "dataplane/core/slab.h"
 #include "dataplane/core/timer.h"
 #include "dataplane/tls/tls.h"
+#include "dataplane/tls/tls_agreed.h"
 
 #include <openssl/ssl.h>
 #include <stdbool.h>
@@ -61,19 +62,23 @@ struct tls {
 	bool connects_plain;
 	uint32_t handshakes_max;
 	uint32_t handshaking;
+	uint32_t steps_left; /* of handshakes, in this turn */
 	uint64_t handshake_timeout_ns;
 	uint64_t shutdown_timeout_ns;
 	uint64_t now_ns; /* of the last turn */
 	struct slab conns;
 	struct slab buffers; /* a TLS connection's rings */
 	size_t recv_capacity;
+	struct list shaking; /* connections in handshake, the longest without progress first */
 	struct list pending; /* connections with events to report, oldest first */
 	uint32_t pending_count;
-	struct list marked;  /* connections with something committed or a finish to send */
-	struct list resumed; /* connections that have room again for what was left sealed */
-	struct list dead;    /* CLOSED was reported; the handles die at the next poll */
+	struct list marked; /* connections with something committed or a finish to send */
+	struct list
+		resumed;  /* connections that may go on: there is room again, or it is their turn */
+	struct list dead; /* CLOSED was reported; the handles die at the next poll */
 	struct timer_wheel timers;
 	struct tls_counters counters;
+	struct tls_agreed agreed;
 	char server_name[TLS_NAME_BYTES]; /* client: what SNI says; "" for none */
 	/* The bytes that the connection at work may read, lent by the lower transport. */
 	struct span input_spans[LIMIT_SPANS];
@@ -112,7 +117,9 @@ struct tls_conn {
 	bool alerted;	       /* a fatal alert was received */
 	uint64_t deadline_ns;  /* of the handshake or the end; TIMER_NEVER: none */
 	uint64_t end_bound_ns; /* ENDING: the deadline is never moved behind it */
+	uint64_t progress_ns;  /* HANDSHAKE: when it began or last reached another step */
 	struct timer timer;
+	struct list shaking;
 	struct list pending; /* links of the instance's lists */
 	struct list marked;
 	struct list resumed;
@@ -165,6 +172,12 @@ void tls_conn_report(struct tls_conn *conn, unsigned bits);
 /* The lower transport has connected: the handshake's time runs from now on. */
 void tls_conn_start(struct tls_conn *conn);
 
+/*
+ * Drops the handshake that has been longest without progress, if that is longer than the grace;
+ * whether one was.
+ */
+bool tls_conn_evict(struct tls *tls);
+
 /* A step of the handshake; whether another can go further. */
 bool tls_conn_shake_hands(struct tls_conn *conn);
 
@@ -199,6 +212,11 @@ void tls_conn_settle(struct tls_conn *conn);
 void tls_conn_on_message(int write, int version, int type, const void *bytes, size_t count,
 			 SSL *ssl, void *unused);
 void tls_conn_on_info(const SSL *ssl, int where, int value);
+
+/* --- tls_agreed.c --- */
+
+/* Counts what a connection's handshake came to. */
+void tls_conn_count_agreed(struct tls_conn *conn);
 
 /* --- tls_data.c --- */
 

@@ -204,6 +204,7 @@ int tls_open(const struct tls_config *config, const struct tp_limits *limits, st
 	take_bounds(tls, config);
 	take_server_name(tls, config);
 	take_ops(tls, lower);
+	list_init(&tls->shaking);
 	list_init(&tls->pending);
 	list_init(&tls->marked);
 	list_init(&tls->resumed);

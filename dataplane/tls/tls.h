@@ -56,7 +56,12 @@ struct tls_config {
 
 enum { TLS_HANDSHAKES_MAX = 256, TLS_RECORD_BYTES = 16 * 1024 };
 
+/* Steps of handshakes after which a turn leaves the others to the next: a few ms at most. */
+enum { TLS_TURN_STEPS = 32 };
+
 #define TLS_HANDSHAKE_NS (10ull * 1000 * 1000 * 1000)
+/* How long one may stand still before a newcomer takes its place, where all places are taken. */
+#define TLS_HANDSHAKE_GRACE_NS (100ull * 1000 * 1000)
 #define TLS_SHUTDOWN_NS (1ull * 1000 * 1000 * 1000)
 
 /* X(name, meaning); they are part of the instance's details, with "tls_" before the name. */
@@ -65,6 +70,7 @@ enum { TLS_HANDSHAKES_MAX = 256, TLS_RECORD_BYTES = 16 * 1024 };
 	X(resumed, "of them, from an earlier session")                                \
 	X(handshakes_failed, "connections that ended within the handshake")           \
 	X(handshakes_late, "of them, at the handshake timeout")                       \
+	X(handshakes_evicted, "of them, dropped for a newcomer")                      \
 	X(handshakes_refused, "connections reset because too many were in handshake") \
 	X(conns_refused, "connections reset for want of a slot or of memory")         \
 	X(handshake_ns, "time spent in handshakes")                                   \

@@ -20,6 +20,7 @@ void tls_conn_set_state(struct tls_conn *conn, enum tls_state state)
 	};
 
 	ASSERT(legal[conn->state] >> state & 1);
+	list_remove(&conn->shaking);
 	conn->tls->handshaking += (state == TLS_HANDSHAKE) - (conn->state == TLS_HANDSHAKE);
 	conn->state = state;
 }
@@ -71,6 +72,7 @@ struct tls_conn *tls_conn_begin(struct tls *tls, enum tls_state state, bool plai
 	if (!conn)
 		return NULL;
 	*conn = (struct tls_conn){.tls = tls, .deadline_ns = TIMER_NEVER};
+	list_init(&conn->shaking);
 	list_init(&conn->pending);
 	list_init(&conn->marked);
 	list_init(&conn->resumed);
@@ -284,11 +286,31 @@ void tls_forget_errors(void)
 
 /* --- handshake --- */
 
+/* Whoever makes progress stands behind all others in the line of those that may be dropped. */
+static void note_progress(struct tls_conn *conn)
+{
+	conn->progress_ns = conn->tls->now_ns;
+	list_push(&conn->tls->shaking, &conn->shaking);
+}
+
 void tls_conn_start(struct tls_conn *conn)
 {
 	if (conn->state == TLS_CONNECTING)
 		tls_conn_set_state(conn, TLS_HANDSHAKE);
+	note_progress(conn);
 	set_deadline(conn, conn->tls->handshake_timeout_ns);
+}
+
+bool tls_conn_evict(struct tls *tls)
+{
+	struct tls_conn *conn = list_member(tls->shaking.next, struct tls_conn, shaking);
+
+	if (list_empty(&tls->shaking) || tls->now_ns < conn->progress_ns + TLS_HANDSHAKE_GRACE_NS)
+		return false;
+	tls->counters.handshakes_evicted++;
+	tls_conn_drop(conn, TP_TIMEOUT);
+	tls_conn_settle(conn);
+	return true;
 }
 
 static void open_conn(struct tls_conn *conn)
@@ -298,6 +320,7 @@ static void open_conn(struct tls_conn *conn)
 	tls_conn_set_state(conn, TLS_OPEN);
 	tls->counters.handshakes++;
 	tls->counters.resumed += SSL_session_reused(conn->ssl) != 0;
+	tls_conn_count_agreed(conn);
 	clear_deadline(conn);
 	conn->known = true;
 	tls_conn_report(conn, tls->server ? TP_ACCEPTED : TP_CONNECTED);
@@ -309,9 +332,11 @@ static void open_conn(struct tls_conn *conn)
  */
 bool tls_conn_shake_hands(struct tls_conn *conn)
 {
+	OSSL_HANDSHAKE_STATE step = SSL_get_state(conn->ssl);
 	uint64_t start_ns = clock_now_ns();
 	int done;
 
+	conn->tls->steps_left -= conn->tls->steps_left > 0;
 	conn->tls->starved = false;
 	tls_forget_errors();
 	done = SSL_do_handshake(conn->ssl);
@@ -320,6 +345,8 @@ bool tls_conn_shake_hands(struct tls_conn *conn)
 		open_conn(conn);
 		return false;
 	}
+	if (SSL_get_state(conn->ssl) != step)
+		note_progress(conn);
 	switch (SSL_get_error(conn->ssl, done)) {
 	case SSL_ERROR_WANT_READ:
 		return !conn->tls->starved;

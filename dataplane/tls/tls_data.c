@@ -131,10 +131,20 @@ static void receive(struct tls_conn *conn)
 		tls_conn_end_truncated(conn);
 }
 
+/* Whether its next step is left to the next turn; what the stack will not lend again is not. */
+static bool waits_its_turn(const struct tls_conn *conn)
+{
+	return conn->state == TLS_HANDSHAKE && conn->tls->steps_left == 0 && !conn->lower_closed;
+}
+
 void tls_conn_advance(struct tls_conn *conn)
 {
 	if (!conn->lower || conn->state == TLS_CONNECTING)
 		return;
+	if (waits_its_turn(conn)) {
+		list_push(&conn->tls->resumed, &conn->resumed);
+		return;
+	}
 	receive(conn);
 	tls_conn_send(conn);
 	if (conn->lower)

@@ -22,21 +22,27 @@ static void send_marked(struct tls *tls)
 		tls_conn_send(list_member(link, struct tls_conn, marked));
 }
 
-/* Goes on decrypting where the user made room. */
+/* Goes on where the user made room and with handshakes; some of them may have to wait again. */
 static void resume(struct tls *tls)
 {
-	struct list *link;
+	struct list ready, *link;
 
+	list_init(&ready);
 	while ((link = list_pop(&tls->resumed)))
+		list_push(&ready, link);
+	while ((link = list_pop(&ready)))
 		tls_conn_advance(list_member(link, struct tls_conn, resumed));
 }
 
 /* --- what the lower transport reported --- */
 
-/* Takes a connection in, or resets it when there are too many in handshake or no room for it. */
+/*
+ * Takes a connection in, or resets it when there is no room for it or when too many are in
+ * handshake and none of them stands still.
+ */
 static struct tls_conn *accept_lower(struct tls *tls, struct tp_conn *lower)
 {
-	bool may_begin = tls->handshaking < tls->handshakes_max;
+	bool may_begin = tls->handshaking < tls->handshakes_max || tls_conn_evict(tls);
 	struct tls_conn *conn = may_begin ? tls_conn_begin(tls, TLS_HANDSHAKE, false) : NULL;
 
 	if (!conn) {
@@ -100,13 +106,13 @@ static void expire_due(struct tls *tls)
 	}
 }
 
-/* The wait, cut to the next deadline; none while there is something to tell. */
+/* The wait, cut to the next deadline; none while there is something to tell or to go on with. */
 static uint64_t bound_wait(const struct tls *tls, uint64_t wait_ns)
 {
 	uint64_t next_ns = timer_next(&tls->timers);
 	uint64_t left_ns = next_ns > tls->now_ns ? next_ns - tls->now_ns : 0;
 
-	if (!list_empty(&tls->pending))
+	if (!list_empty(&tls->pending) || !list_empty(&tls->resumed))
 		return 0;
 	return next_ns != TIMER_NEVER && left_ns < wait_ns ? left_ns : wait_ns;
 }
@@ -146,6 +152,7 @@ unsigned tls_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_
 	bool had_work = !list_empty(&tls->marked) || !list_empty(&tls->resumed);
 	unsigned count;
 
+	tls->steps_left = TLS_TURN_STEPS;
 	release_dead(tls);
 	send_marked(tls);
 	resume(tls);

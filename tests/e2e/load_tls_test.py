@@ -59,6 +59,9 @@ def versions():
                 result = load_tls(nginx, *args)
                 judge_result(result, args)
                 assert result["tls"]["version_max"] == version, result["tls"]
+                negotiated = result["tls"]["negotiated"]
+                assert sum(negotiated.values()) == 8, negotiated
+                assert all(name.startswith(f"TLSv{version} ") for name in negotiated), negotiated
 
 
 def load_tls(server, *args, expect=0):

@@ -130,6 +130,9 @@ def tls_is_measured(bench):
         assert result["tls"]["server"]["provider"] == result["tls"]["client"]["provider"] != "", result["tls"]
         assert result["server"]["details"]["tls_records_out"] > 0, result["server"]["details"]
         assert result["server"]["details"]["tls_handshakes"] == 0, "none is in the window"
+        ours, theirs = (result["tls"][side]["negotiated"] for side in ("client", "server"))
+        assert sum(ours.values()) == result["cell"]["connections"], ours
+        assert all(name.startswith("TLSv1.3 TLS_") and theirs[name] >= ours[name] for name in ours), (ours, theirs)
     assert read_json(path, "parity.json")["before"]["equal"] is True
 
 

@@ -144,26 +144,6 @@ static void set_program(json_t *result, const struct program *program)
 		json_set_unknown(result, "program_sha256", "the program was not looked at");
 }
 
-/* Whose TLS each side speaks, and how it was told to. */
-static void set_tls(json_t *result, const struct result_parts *parts)
-{
-	json_t *tls, *server = json_object_get(parts->ready, "tls");
-	json_t *client = json_object_get(parts->client, "tls");
-
-	if (!parts->sample->cell->cell.of[SETTING_TLS].number)
-		return;
-	tls = json_object();
-	if (server)
-		json_object_set(tls, "server", server);
-	else
-		json_set_unknown(tls, "server", "the server did not say");
-	if (client)
-		json_object_set(tls, "client", client);
-	else
-		json_set_unknown(tls, "client", "the client did not say");
-	json_object_set_new(result, "tls", tls);
-}
-
 /* What the server's stack declares that it can do. */
 static void set_capabilities(json_t *result, const json_t *ready)
 {
@@ -394,17 +374,20 @@ json_t *result_make(const struct result_parts *parts)
 {
 	static const char *const copied[] = {"completed", "failed", "elapsed_s", "effective_rps"};
 	const struct pins *pins = &parts->sample->cell->pins;
-	json_t *result, *binding;
+	json_t *result, *binding, *tls = NULL;
 
 	judge_client(parts);
 	judge_window(parts);
 	if (parts->before && parts->after)
 		judge_counts(parts);
 	binding = binding_of(parts);
+	if (parts->sample->cell->cell.of[SETTING_TLS].number)
+		tls = result_tls(parts);
 	result = begin(parts);
 	set_program(result, parts->sample->cell->program);
 	set_capabilities(result, parts->ready);
-	set_tls(result, parts);
+	if (tls)
+		json_object_set_new(result, "tls", tls);
 	for (unsigned i = 0; i < sizeof(copied) / sizeof(copied[0]); i++)
 		set_copy(result, copied[i], parts->client, no_client);
 	json_object_set_new(result, "latency_us", latency_of(parts->client));

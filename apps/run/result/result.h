@@ -54,4 +54,10 @@ json_t *result_client(const json_t *client_json);
  */
 json_t *result_server(const json_t *before, const json_t *after, unsigned workers, unsigned cpus);
 
+/*
+ * What both sides were told of TLS and what they negotiated; adds to the sample's reasons where
+ * they negotiated nothing or not the same. A new reference.
+ */
+json_t *result_tls(const struct result_parts *parts);
+
 #endif

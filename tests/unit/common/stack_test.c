@@ -47,6 +47,26 @@ static void sums_add_counts_and_take_the_least_level(void)
 	CU_ASSERT_EQUAL(sum.details[1].value, 3900);
 }
 
+/* A connection is agreed on when it begins, which is mostly before anything is measured. */
+static void what_tls_agreed_on_is_added_and_not_subtracted(void)
+{
+	const struct tls_agreed_row row = {"TLSv1.3", "C", "X25519", false, 5};
+	struct stack_copy first = copy_of(0, 0, 0, 0), last = copy_of(0, 0, 0, 0), sum = {0};
+	json_t *object;
+
+	tls_agreed_add(&first.agreed, &row);
+	tls_agreed_add(&last.agreed, &row);
+	stack_copy_subtract(&last, &first);
+	stack_copy_add(&sum, &last);
+	stack_copy_add(&sum, &first);
+	sum.agreed.other_conns = 3;
+	object = tls_agreed_to_json(&sum.agreed);
+	CU_ASSERT_EQUAL(json_object_size(object), 2);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(object, "TLSv1.3 C X25519")), 10);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(object, "other")), 3);
+	json_decref(object);
+}
+
 static void kinds_are_told_apart_in_json(void)
 {
 	struct stack_copy copy = copy_of(0, 0, 100, 4000);
@@ -81,6 +101,8 @@ static const struct suite_test tests[] = {
 	{"a level passes through a subtraction unchanged", levels_are_not_subtracted},
 	{"a sum adds counts and takes the least of levels",
 	 sums_add_counts_and_take_the_least_level},
+	{"what TLS agreed on is added, and stays through a subtraction",
+	 what_tls_agreed_on_is_added_and_not_subtracted},
 	{"counts and levels stand in JSON objects of their own", kinds_are_told_apart_in_json},
 };
 

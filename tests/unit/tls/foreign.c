@@ -1,5 +1,6 @@
 #include "tests/unit/tls/foreign.h"
 
+#include "dataplane/tls/instance.h"
 #include "tests/support/suite.h"
 
 enum { TURNS = 20000, PIECE = 1024 };
@@ -12,17 +13,31 @@ static void on_info(const SSL *ssl, int where, int value)
 		foreign->alert = value & 0xff;
 }
 
-void foreign_open(struct foreign *foreign)
+static void open_over(struct foreign *foreign, SSL_CTX *context)
 {
-	*foreign = (struct foreign){.alert = -1};
-	foreign->context = SSL_CTX_new(TLS_client_method());
-	SSL_CTX_set_info_callback(foreign->context, on_info);
-	foreign->ssl = SSL_new(foreign->context);
+	*foreign = (struct foreign){.alert = -1, .context = context};
+	SSL_CTX_set_info_callback(context, on_info);
+	foreign->ssl = SSL_new(context);
 	foreign->in = BIO_new(BIO_s_mem());
 	foreign->out = BIO_new(BIO_s_mem());
 	SSL_set_bio(foreign->ssl, foreign->in, foreign->out);
 	SSL_set_app_data(foreign->ssl, foreign);
+}
+
+void foreign_open(struct foreign *foreign)
+{
+	open_over(foreign, SSL_CTX_new(TLS_client_method()));
 	SSL_set_connect_state(foreign->ssl);
+}
+
+void foreign_open_server(struct foreign *foreign)
+{
+	SSL_CTX *context = SSL_CTX_new(TLS_server_method());
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL(tls_certificate_self_signed(context, &error), 0);
+	open_over(foreign, context);
+	SSL_set_accept_state(foreign->ssl);
 }
 
 static bool is_over(const struct foreign *foreign)
@@ -80,6 +95,28 @@ bool foreign_join(struct world *world, struct foreign *foreign)
 		return false;
 	foreign->server = world->accepted[before];
 	return SSL_is_init_finished(foreign->ssl);
+}
+
+bool foreign_meet(struct world *world, struct foreign *foreign)
+{
+	unsigned before = world->accepted_count;
+
+	foreign->server = world_connect(world);
+	for (unsigned i = 0; i < TURNS && world->accepted_count == before; i++)
+		world_turn(world);
+	if (world->accepted_count == before)
+		return false;
+	foreign->seen = world->accepted[before];
+	return true;
+}
+
+bool foreign_accept(struct world *world, struct foreign *foreign)
+{
+	if (!foreign_meet(world, foreign))
+		return false;
+	for (unsigned i = 0; i < TURNS && shakes_hands(foreign) && !is_over(foreign); i++)
+		foreign_turn(world, foreign);
+	return foreign_until(world, foreign, TP_CONNECTED) && SSL_is_init_finished(foreign->ssl);
 }
 
 bool foreign_until(struct world *world, struct foreign *foreign, unsigned bits)

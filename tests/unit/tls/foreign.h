@@ -1,5 +1,5 @@
 /*
- * foreign: a TLS peer that is not ours, for what no honest client does.
+ * foreign: a TLS peer that is not ours, for what no honest client or server does.
  *
  * It is OpenSSL over memory, at the end of a plain connection of the world; what it would send can
  * be held back, changed or cut on its way.
@@ -18,7 +18,7 @@ struct foreign {
 	BIO *in;
 	BIO *out;
 	struct seen *seen;
-	struct seen *server; /* its other end, once it was accepted */
+	struct seen *server; /* its other end, once it was accepted; of a server our client's */
 	int alert;	     /* the last alert received, -1 if none was */
 	size_t step_bytes;   /* it sends no more than that in a turn; 0: no bound */
 };
@@ -28,6 +28,15 @@ void foreign_open(struct foreign *foreign);
 
 /* Connects and shakes hands; whether that succeeded on both sides. */
 bool foreign_join(struct world *world, struct foreign *foreign);
+
+/* A server of any version with a certificate of its own; our client is to take any. */
+void foreign_open_server(struct foreign *foreign);
+
+/* Lets our client connect to such a server; whether the end that is its own came. */
+bool foreign_meet(struct world *world, struct foreign *foreign);
+
+/* The same, and shakes hands; whether that succeeded on both sides. */
+bool foreign_accept(struct world *world, struct foreign *foreign);
 
 /* Connects and turns the world until the handshake has ended, in whatever way. */
 void foreign_try(struct world *world, struct foreign *foreign);

@@ -1,4 +1,5 @@
 /* How handshakes come about: sessions, protocols, trust, and what is refused. */
+#include "dataplane/core/clock.h"
 #include "tests/support/suite.h"
 #include "tests/unit/tls/foreign.h"
 #include "tests/unit/tls/pem.h"
@@ -308,6 +309,138 @@ static void handshakes_are_bounded(void)
 	world_close(&world);
 }
 
+static void turn_for(uint64_t span_ns)
+{
+	uint64_t end_ns = clock_now_ns() + span_ns;
+
+	while (clock_now_ns() < end_ns)
+		world_turn(&world);
+}
+
+/* Who comes while all places are taken gets that of a peer that says nothing, at once. */
+static void silent_peers_do_not_shut_out(void)
+{
+	static const struct tp_limits many = {
+		.conn_max = 512, .recv_bytes = 4096, .send_bytes = 4096};
+	struct seen *silent[TLS_HANDSHAKES_MAX];
+	unsigned closed = 0;
+	uint64_t start_ns;
+
+	rig_reset();
+	rig_client.plain = true;
+	if (!world_open(&world, &many))
+		return;
+	for (unsigned i = 0; i < TLS_HANDSHAKES_MAX; i++)
+		silent[i] = world_connect(&world);
+	turn_for(TLS_HANDSHAKE_GRACE_NS + CLOCK_MS_NS);
+	start_ns = clock_now_ns();
+	foreign_open(&foreign);
+	CU_ASSERT_TRUE(foreign_join(&world, &foreign));
+	CU_ASSERT_TRUE(clock_now_ns() - start_ns < CLOCK_SECOND_NS);
+	world_idle(&world);
+	for (unsigned i = 0; i < TLS_HANDSHAKES_MAX; i++)
+		closed += (silent[i]->bits & TP_CLOSED) != 0;
+	CU_ASSERT_EQUAL(closed, 1);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_evicted"), 1);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_failed"), 1);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_refused"), 0);
+	foreign_close(&foreign);
+	world_close(&world);
+}
+
+/* Silent peers keep coming, not faster than their places' number in a grace. */
+static void stream_of_silent_peers_does_not_shut_out(void)
+{
+	enum { MOST = 8, ALL = 60 };
+	const uint64_t pause_ns = 2 * TLS_HANDSHAKE_GRACE_NS / MOST;
+	unsigned joined = 0;
+
+	rig_reset();
+	rig_server.config.handshakes_max = MOST;
+	rig_client.plain = true;
+	if (!world_open(&world, &limits))
+		return;
+	for (unsigned i = 0; i < ALL; i++) {
+		world_connect(&world);
+		turn_for(pause_ns);
+		if (i % 4)
+			continue;
+		foreign_open(&foreign);
+		joined += foreign_join(&world, &foreign);
+		tp_abort(foreign.seen->tp, foreign.seen->conn);
+		foreign_close(&foreign);
+	}
+	CU_ASSERT_EQUAL(joined, ALL / 4);
+	CU_ASSERT_TRUE(rig_detail(world.pair.server, "handshakes_evicted") >= ALL - 2 * MOST);
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_refused"), 0);
+	world_close(&world);
+}
+
+/* Single bytes are no progress: who sends a hello so slowly makes room like who sends none. */
+static void dribbled_hello_makes_room(void)
+{
+	enum { BYTES = 30 };
+	struct foreign slow;
+
+	rig_reset();
+	rig_server.config.handshakes_max = 1;
+	rig_client.plain = true;
+	if (!world_open(&world, &limits))
+		return;
+	foreign_open(&slow);
+	slow.seen = world_connect(&world);
+	slow.step_bytes = 1;
+	SSL_do_handshake(slow.ssl);
+	for (unsigned i = 0; i < BYTES; i++) {
+		foreign_turn(&world, &slow);
+		turn_for(2 * TLS_HANDSHAKE_GRACE_NS / BYTES);
+	}
+	CU_ASSERT_FALSE(slow.seen->bits & TP_CLOSED);
+	foreign_open(&foreign);
+	CU_ASSERT_TRUE(foreign_join(&world, &foreign));
+	CU_ASSERT_TRUE(world_until(&world, slow.seen, TP_CLOSED));
+	CU_ASSERT_EQUAL(rig_detail(world.pair.server, "handshakes_evicted"), 1);
+	foreign_close(&foreign);
+	foreign_close(&slow);
+	world_close(&world);
+}
+
+/* Of hellos that come all at once a turn answers so many, and the next ones the others. */
+static void handshakes_have_a_share_of_a_turn(void)
+{
+	enum { ALL = 4 * TLS_TURN_STEPS, TURNS = 1000 };
+	static const struct tp_limits many = {
+		.conn_max = ALL, .recv_bytes = 4096, .send_bytes = 4096};
+	uint8_t hello[2048];
+	int bytes;
+	unsigned answered = 0;
+
+	rig_reset();
+	rig_client.plain = true;
+	if (!world_open(&world, &many))
+		return;
+	foreign_open(&foreign);
+	SSL_do_handshake(foreign.ssl);
+	bytes = BIO_read(foreign.out, hello, sizeof(hello));
+	for (unsigned i = 0; i < ALL; i++)
+		world_connect(&world);
+	world_idle(&world);
+	for (unsigned i = 0; i < ALL; i++)
+		CU_ASSERT_TRUE(seen_write(&world.seen[i], hello, (size_t)bytes));
+	for (unsigned i = 0; i < TURNS && answered < ALL; i++) {
+		unsigned before = answered;
+
+		world_turn(&world);
+		answered = 0;
+		for (unsigned k = 0; k < ALL; k++)
+			answered += (world.seen[k].bits & TP_READABLE) != 0;
+		CU_ASSERT_TRUE(answered - before <= TLS_TURN_STEPS);
+	}
+	CU_ASSERT_EQUAL(answered, ALL);
+	foreign_close(&foreign);
+	world_close(&world);
+}
+
 /* Who finds no slot is told apart from who comes while too many shake hands. */
 static void slots_are_bounded(void)
 {
@@ -342,6 +475,10 @@ static const struct suite_test tests[] = {
 	{"without a cipher in common the handshake ends", no_cipher_in_common},
 	{"a hello may come in single bytes, but not too slowly", slow_hello_is_late},
 	{"no more handshakes at a time than allowed", handshakes_are_bounded},
+	{"silent peers do not shut others out", silent_peers_do_not_shut_out},
+	{"nor does a stream of them", stream_of_silent_peers_does_not_shut_out},
+	{"a hello that dribbles in makes room for others", dribbled_hello_makes_room},
+	{"handshakes have a bounded share of a turn", handshakes_have_a_share_of_a_turn},
 	{"no more connections than there are slots", slots_are_bounded},
 };
 
