@@ -375,8 +375,7 @@ static bool is_planned(const char *data, size_t bytes, const json_t *file)
 
 	sha256_init(&sha);
 	sha256_update(&sha, data, bytes);
-	sha256_finish(&sha, hex);
-	return planned && strcmp(planned, hex) == 0;
+	return sha256_finish(&sha, hex) == 0 && planned && strcmp(planned, hex) == 0;
 }
 
 static int copy_file(const char *root, const json_t *file, struct directory *directory)
