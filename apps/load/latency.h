@@ -20,7 +20,7 @@ extern const struct latency_percentile {
 	double percentile;
 } latency_percentiles[LATENCY_PERCENTILE_COUNT];
 
-/* {min, p50, ..., max} in us, null with a reason if nothing was recorded, and n; a new reference. */
+/* {min, p50, ..., max, n}, in us, null with a reason if nothing was recorded; a new reference. */
 json_t *latency_to_json(const struct histogram *histogram);
 
 /*
