@@ -159,11 +159,8 @@ def _course(result: Result) -> list[Caveat]:
     shares = [sample.find(None, "runner_cpu_share")[0] or 0 for sample in result.valid]
     over = [share for share in shares if share > RUNNER_SHARE_MAX]
     if over:
-        text = (
-            f"in {len(over)} of {count(len(shares), 'valid sample')} the runner itself took more"
-            f" than {RUNNER_SHARE_MAX:.0%} of a CPU, {max(over):.1%} at most"
-        )
-        found.append(Caveat("busy runner", text))
+        text = f"the runner itself took more than {RUNNER_SHARE_MAX:.0%} of a CPU, {max(over):.1%} at most"
+        found.append(Caveat("busy runner", _in_samples(len(over), result.valid, text)))
     if (result.hosts or {}).get("differences"):
         found.append(Caveat("unlike machines", "server and clients do not run alike; see below"))
     if result.attempts:
@@ -194,6 +191,10 @@ def unlike_answers(parity: dict[str, Any] | None, when: str) -> bool:
     return isinstance(found, dict) and found.get("equal") is False
 
 
+def _in_samples(found: int, valid: list[Sample], what: str) -> str:
+    return f"in {found} of {count(len(valid), 'valid sample')} {what}"
+
+
 def _client(valid: list[Sample]) -> list[Caveat]:
     names = [
         sample.variant
@@ -203,15 +204,8 @@ def _client(valid: list[Sample]) -> list[Caveat]:
     if not names:
         return []
     where = some(list(dict.fromkeys(sorted(names))))
-    return [
-        Caveat(
-            "saturated client",
-            (
-                f"in {len(names)} of {count(len(valid), 'valid sample')} the load generator had no"
-                f" time to spare, so the server's limit may lie higher ({where})"
-            ),
-        )
-    ]
+    text = f"the load generator had no time to spare, so the server's limit may lie higher ({where})"
+    return [Caveat("saturated client", _in_samples(len(names), valid, text))]
 
 
 def _others(valid: list[Sample]) -> list[Caveat]:
@@ -224,15 +218,8 @@ def _others(valid: list[Sample]) -> list[Caveat]:
     if not busy:
         return []
     where = some([f"{sample.sample_id} {sample.variant}: {cpus:.2f}" for cpus, sample in busy])
-    return [
-        Caveat(
-            "busy host",
-            (
-                f"in {len(busy)} of {count(len(valid), 'valid sample')} other processes took more"
-                f" than {OTHER_CPUS_MAX:g} CPUs' worth of time ({where})"
-            ),
-        )
-    ]
+    text = f"other processes took more than {OTHER_CPUS_MAX:g} CPUs' worth of time ({where})"
+    return [Caveat("busy host", _in_samples(len(busy), valid, text))]
 
 
 def _window(valid: list[Sample]) -> list[Caveat]:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 from analysis.cells.words import chance, count
 from analysis.inputs import files
 from analysis.inputs.benchmark import BenchmarkFile
@@ -12,6 +9,7 @@ from analysis.judgement import gates
 from analysis.judgement.benchmarks import Benchmarks, Change, refused
 from analysis.judgement.caveats import Caveat
 from analysis.pages.blocks import Block, Table
+from analysis.pages.csv_rows import csv_of
 from analysis.pages.page import Page, Section
 
 
@@ -113,20 +111,17 @@ def _digest(one: BenchmarkFile) -> str:
 def csv_bytes(of: Benchmarks, stamp: str = "") -> bytes:
     """One row a benchmark and a time; an unknown p is empty, and so is `forced` but for what was made against a
     refusal."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(
-        ["benchmark", "time", "base_ns", "new_ns", "change", "n_base", "n_new", "p", "category"]
-        + ["threshold", "gate", "why", "forced"]
-    )
+    rows = []
     for change in of.changes:
         gated = change.gated
-        row = [change.name, change.kind, *(f"{ns:.9g}" for ns in _ns(change))]
-        row += [f"{change.relative:.9g}", change.base.repetitions, change.new.repetitions]
-        row += ["" if change.test.p is None else f"{change.test.p:.9g}"]
-        row += [gated.change.category, gated.threshold, gated.word, gated.why, stamp]
-        writer.writerow(row)
-    return out.getvalue().encode()
+        row = [change.name, change.kind, *_ns(change), change.relative]
+        row += [change.base.repetitions, change.new.repetitions, change.test.p]
+        rows.append([*row, gated.change.category, gated.threshold, gated.word, gated.why, stamp])
+    return csv_of(
+        ["benchmark", "time", "base_ns", "new_ns", "change", "n_base", "n_new", "p", "category"]
+        + ["threshold", "gate", "why", "forced"],
+        rows,
+    )
 
 
 def _ns(change: Change) -> tuple[float, float]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
+from typing import Any
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.pairing import Pair
 from analysis.judgement.across import SIDES, Across
 from analysis.judgement.judged import RPS, Judged
+from analysis.pages.csv_rows import csv_of
 
 COLUMNS = ("rps_median", "rps_min", "rps_max", "rps_cv", "service_p99_us")
 
@@ -16,20 +16,16 @@ COLUMNS = ("rps_median", "rps_min", "rps_max", "rps_cv", "service_p99_us")
 def csv_bytes(of: Across, stamp: str = "") -> bytes:
     """One row a place and a number judged; an unknown value is an empty field, its reason stands in
     `missing`, and the stamp of what was made against a refusal in `forced`."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
     titles = [f"{name}_{side}" for side in SIDES for name in ("n", *COLUMNS, "value")]
-    writer.writerow(
-        ["place", "measure", "column", *titles, "ratio_of_medians", "ratio", "low", "high", "p"]
-        + ["p_adjusted", "judged", "verdict", "gate", "missing", "forced"]
-    )
     gates = {id(row.pair): row for row in of.gate.rows}
-    for row in of.judged:
-        writer.writerow([*_row(row, gates.get(id(row.of))), stamp])
-    return out.getvalue().encode()
+    return csv_of(
+        ["place", "measure", "column", *titles, "ratio_of_medians", "ratio", "low", "high", "p"]
+        + ["p_adjusted", "judged", "verdict", "gate", "missing", "forced"],
+        [[*_row(row, gates.get(id(row.of))), stamp] for row in of.judged],
+    )
 
 
-def _row(row: Judged, gated: object) -> list[str]:
+def _row(row: Judged, gated: object) -> list[Any]:
     pair, ratio, verdict = row.of, row.ratio, row.verdict
     assert isinstance(pair, Pair)
     of_rps = row.measure == RPS
@@ -42,19 +38,14 @@ def _row(row: Judged, gated: object) -> list[str]:
         row.measure,
         column,
         *sides,
-        _number(change.medians.number),
-        *map(_number, (ratio.ratio, ratio.low, ratio.high, ratio.p, verdict.p_adjusted)),
+        change.medians.number,
+        *(ratio.ratio, ratio.low, ratio.high, ratio.p, verdict.p_adjusted),
         str(verdict.judged),
         verdict.word,
         halves[0 if of_rps else 1].word if halves else "",
-        ratio.reason or "",
+        ratio.reason,
     ]
 
 
-def _side(cell: Cell, column: str) -> list[str]:
-    names = (*COLUMNS, column)
-    return [str(len(cell.valid)), *(_number(cell.values[name].number) for name in names)]
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.9g}"
+def _side(cell: Cell, column: str) -> list[Any]:
+    return [len(cell.valid), *(cell.values[name].number for name in (*COLUMNS, column))]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 from analysis.cells import pairing
@@ -11,6 +9,7 @@ from analysis.judgement.gates import REFUSED, Row
 from analysis.judgement.judged import CPU, RPS, Judged
 from analysis.judgement.study import Study
 from analysis.pages import method
+from analysis.pages.csv_rows import csv_of
 from analysis.statistics import ranks
 from analysis.cells.aggregate import Cell
 from analysis.cells.pairing import Pair
@@ -150,16 +149,5 @@ def csv_bytes(study: Study) -> bytes | None:
         _of_pair(study, pair, row, [judged[id(pair), one] for one in (RPS, CPU)]) | run
         for pair, row in zip(pairs, gate)
     ]
-    out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({key: _field(value) for key, value in row.items()} for row in rows)
-    return out.getvalue().encode()
-
-
-def _field(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"{value:.9g}" if isinstance(value, float) else str(value)
+    titles = list(rows[0])
+    return csv_of(titles, ([row[title] for title in titles] for row in rows))

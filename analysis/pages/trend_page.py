@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from typing import Sequence
+from typing import Any, Sequence
 
 from analysis.cells.words import count, ends_of, point_of, some
 from analysis.figures.canvas import Drawing
@@ -13,6 +11,7 @@ from analysis.judgement.caveats import Caveat
 from analysis.judgement.history import History, Point, Series
 from analysis.judgement.verdicts import Verdict
 from analysis.pages.blocks import Block, Table
+from analysis.pages.csv_rows import csv_of
 from analysis.pages.page import Page, Section
 
 # How a verdict is marked that another client had a part in.
@@ -166,35 +165,28 @@ def _unmatched(of: History, skipped: Sequence[str]) -> list[Block]:
 
 def csv_bytes(of: History) -> bytes:
     """One row a place and a result; an unknown value is an empty field."""
-    out = io.StringIO(newline="")
-    writer = csv.writer(out, lineterminator="\n")
     sides = [
         f"{name}_{side}"
         for side in ("last", "first")
         for name in ("ratio", "low", "high", "p_adjusted", "verdict", "client_changed")
     ]
     titles = ["place", "result", "measured", "commit", "n_valid", "rps_median", "rps_min"]
-    writer.writerow([*titles, "rps_max", *sides])
-    for series in of.series:
-        for point in series.points:
-            writer.writerow([series.place, *_fields(of, point)])
-    return out.getvalue().encode()
+    rows = ([one.place, *_fields(of, point)] for one in of.series for point in one.points)
+    return csv_of([*titles, "rps_max", *sides], rows)
 
 
-def _fields(of: History, point: Point) -> list[str]:
+def _fields(of: History, point: Point) -> list[Any]:
     result, cell = of.studies[point.result].result, point.cell
-    fields = [result.path.resolve().name, (result.measured or ("",))[0]]
-    fields += [result.commit_of(cell.settings.get("variant")) or "", str(len(cell.valid))]
-    fields += [f"{cell.known(name):.9g}" for name in ("rps_median", "rps_min", "rps_max")]
+    fields: list[Any] = [result.path.resolve().name, (result.measured or ("",))[0]]
+    fields += [result.commit_of(cell.settings.get("variant")), len(cell.valid)]
+    fields += [cell.known(name) for name in ("rps_median", "rps_min", "rps_max")]
     for one, client in (
         (point.against_last, point.client_since_last),
         (point.against_first, point.client_since_first),
     ):
         if isinstance(one, str):
-            fields += ["", "", "", "", one]
+            fields += [None, None, None, None, one]
         else:
-            numbers = (one.ratio.ratio, one.ratio.low, one.ratio.high, one.p_adjusted)
-            fields += ["" if number is None else f"{number:.9g}" for number in numbers]
-            fields.append(one.word)
-        fields.append(str(client).lower())
+            fields += [one.ratio.ratio, one.ratio.low, one.ratio.high, one.p_adjusted, one.word]
+        fields.append(client)
     return fields

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -41,6 +42,17 @@ void json_set_unknown(json_t *object, const char *name, const char *reason)
 	snprintf(key, sizeof(key), "%s_reason", name);
 	json_object_set_new(object, name, json_null());
 	json_object_set_new(object, key, json_text(reason));
+}
+
+void json_append_text(json_t *array, const char *format, ...)
+{
+	char text[JSON_TEXT_BYTES];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	json_array_append_new(array, json_text(text));
 }
 
 void json_print_line(FILE *to, const char *word, json_t *object)

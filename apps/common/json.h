@@ -16,6 +16,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum { JSON_TEXT_BYTES = 4096 + 256 };
+
 /* A string, or null for NULL; bytes that are not UTF-8 become '?'. Owned by the caller. */
 json_t *json_text(const char *text);
 
@@ -29,6 +31,9 @@ static inline json_t *json_count(uint64_t value)
 
 /* Sets object[name] to null and object[name_reason] to the reason. */
 void json_set_unknown(json_t *object, const char *name, const char *reason);
+
+/* Appends a string, cut at JSON_TEXT_BYTES; bytes that are not UTF-8 become '?'. */
+void json_append_text(json_t *array, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
  * Prints `word` and the object on one line, flushed. A broken stream is not an error here.

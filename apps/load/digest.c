@@ -198,8 +198,11 @@ int digest_run(const struct load_options *options, struct digest *digest_out,
 		part(&asker);
 		digest_out->bytes = asker.hasher.bytes;
 		if (asker.answered == options->digest)
-			hasher_finish(&asker.hasher, digest_out->hex);
+			code = hasher_finish(&asker.hasher, digest_out->hex);
+		if (code < 0)
+			tp_fail(error, code, "OpenSSL gave no SHA-256 of the answers");
 	}
+	hasher_fini(&asker.hasher);
 	asker.tp->ops->close(asker.tp);
 	return code;
 }

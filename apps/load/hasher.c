@@ -12,9 +12,14 @@ void hasher_init(struct hasher *hasher, const struct talk *talk)
 	sha256_init(&hasher->sha);
 }
 
-void hasher_finish(struct hasher *hasher, char hex_out[SHA256_HEX_BYTES])
+int hasher_finish(struct hasher *hasher, char hex_out[SHA256_HEX_BYTES])
 {
-	sha256_finish(&hasher->sha, hex_out);
+	return sha256_finish(&hasher->sha, hex_out);
+}
+
+void hasher_fini(struct hasher *hasher)
+{
+	sha256_fini(&hasher->sha);
 }
 
 /* Hashes what is there of the next `*left` bytes, which is lowered. */

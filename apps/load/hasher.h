@@ -38,12 +38,15 @@ enum hasher_result {
 	HASHER_ENDLESS,	 /* where it ends cannot be told */
 };
 
+/* Ended by fini, whether it was finished or not. */
 void hasher_init(struct hasher *hasher, const struct talk *talk);
 
 /* Goes on, at most to the end of a response. */
 enum hasher_result hasher_next(struct hasher *hasher, struct span_reader *reader);
 
-/* The hash of all so far. */
-void hasher_finish(struct hasher *hasher, char hex_out[SHA256_HEX_BYTES]);
+/* The hash of all; nothing follows but fini. 0, or -ENOMEM with `hex_out` untouched. */
+int hasher_finish(struct hasher *hasher, char hex_out[SHA256_HEX_BYTES]);
+
+void hasher_fini(struct hasher *hasher);
 
 #endif

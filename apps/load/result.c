@@ -1,16 +1,10 @@
 #include "apps/common/json.h"
+#include "apps/load/latency.h"
 #include "apps/load/load.h"
 #include "dataplane/pipeline/codec.h"
 
 /* Above this share of busy time the client counts as saturated: its CPU may have been the limit. */
 static const double saturated_share = 0.95;
-
-static const struct percentile {
-	const char *name;
-	double percentile;
-} percentiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p999", 99.9}};
-
-enum { PERCENTILE_COUNT = sizeof(percentiles) / sizeof(percentiles[0]) };
 
 double load_rps(const struct record *record)
 {
@@ -38,9 +32,9 @@ static void print_latency(const char *name, const struct histogram *histogram)
 		return;
 	}
 	printf("%-24s min %.1f", name, us(histogram->min_ns));
-	for (unsigned i = 0; i < PERCENTILE_COUNT; i++)
-		printf("  %s %.1f", percentiles[i].name,
-		       us(histogram_percentile(histogram, percentiles[i].percentile)));
+	for (unsigned i = 0; i < LATENCY_PERCENTILE_COUNT; i++)
+		printf("  %s %.1f", latency_percentiles[i].name,
+		       us(histogram_percentile(histogram, latency_percentiles[i].percentile)));
 	printf("  max %.1f us  (n=%llu)\n", us(histogram->max_ns),
 	       (unsigned long long)histogram->count);
 }
@@ -112,51 +106,14 @@ static json_t *failures_to_json(const struct failures *failures)
 	return array;
 }
 
-static void set_us(json_t *object, const char *name, const struct histogram *histogram, uint64_t ns)
-{
-	if (histogram->count)
-		json_object_set_new(object, name, json_number(us(ns)));
-	else
-		json_set_unknown(object, name, "no request was completed in the measured window");
-}
-
-static json_t *latency_to_json(const struct histogram *histogram)
-{
-	json_t *object = json_object();
-
-	set_us(object, "min", histogram, histogram->min_ns);
-	for (unsigned i = 0; i < PERCENTILE_COUNT; i++)
-		set_us(object, percentiles[i].name, histogram,
-		       histogram_percentile(histogram, percentiles[i].percentile));
-	set_us(object, "max", histogram, histogram->max_ns);
-	json_object_set_new(object, "n", json_count(histogram->count));
-	return object;
-}
-
-/* [[value_ns, count], ...]: the largest value of each bucket that has something in it. */
-static json_t *buckets_to_json(const struct histogram *histogram)
-{
-	struct histogram_bucket bucket = {0};
-	json_t *array = json_array();
-
-	for (uint32_t at = 0; histogram_next(histogram, at, &bucket); at = bucket.index + 1) {
-		json_t *pair = json_array();
-
-		json_array_append_new(pair, json_count(bucket.high_ns));
-		json_array_append_new(pair, json_count(bucket.count));
-		json_array_append_new(array, pair);
-	}
-	return array;
-}
-
 static json_t *histograms_to_json(const struct record *measured)
 {
 	json_t *object = json_object();
 
 	json_object_set_new(object, "unit", json_text("ns"));
 	json_object_set_new(object, "significant_digits", json_integer(HISTOGRAM_DIGITS));
-	json_object_set_new(object, "service", buckets_to_json(&measured->service));
-	json_object_set_new(object, "intended", buckets_to_json(&measured->intended));
+	json_object_set_new(object, "service", latency_buckets_to_json(&measured->service));
+	json_object_set_new(object, "intended", latency_buckets_to_json(&measured->intended));
 	json_object_set_new(object, "service_saturated", json_count(measured->service.saturated));
 	json_object_set_new(object, "intended_saturated", json_count(measured->intended.saturated));
 	return object;

@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,17 +17,6 @@ enum {
 	FILE_BYTES_MAX = 256 * 1024 * 1024,
 	NAME_BYTES = SETTING_TEXT_BYTES + 64,
 };
-
-__attribute__((format(printf, 2, 3))) static void add_fault(json_t *faults, const char *format, ...)
-{
-	char text[PATH_MAX + 256];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	json_array_append_new(faults, json_text(text));
-}
 
 /* A path within the result that does not lead out of it. */
 static const char *join(const char *path, const char *name, char file[PATH_MAX])
@@ -48,7 +36,7 @@ static json_t *read_object(const char *path, const char *name, size_t bytes_max,
 	char file[PATH_MAX];
 
 	if (json_read_file(join(path, name, file), bytes_max, schema, &object, &error) < 0)
-		add_fault(faults, "%s: %s", name, error.text);
+		json_append_text(faults, "%s: %s", name, error.text);
 	return object;
 }
 
@@ -71,15 +59,15 @@ static void judge_sample(const char *path, const json_t *sample, const json_t *l
 	json_t *result;
 
 	if (!folder) {
-		add_fault(faults, "plan.json: has a sample without a folder");
+		json_append_text(faults, "plan.json: has a sample without a folder");
 		return;
 	}
 	snprintf(name, sizeof(name), "%s/result.json", folder);
 	result = read_object(path, name, RESULT_BYTES_MAX, RESULT_SCHEMA, faults);
 	if (result && !is_of(result, sample))
-		add_fault(faults, "%s: is not of the sample that plan.json has there", name);
+		json_append_text(faults, "%s: is not of the sample that plan.json has there", name);
 	if (result && line && !json_equal(result, line))
-		add_fault(faults, "results.jsonl: differs from %s", name);
+		json_append_text(faults, "results.jsonl: differs from %s", name);
 	json_decref(result);
 }
 
@@ -91,8 +79,8 @@ static void judge_samples(const char *path, const json_t *plan, const json_t *re
 	json_t *sample;
 
 	if (results && json_array_size(results) != json_array_size(samples))
-		add_fault(faults, "results.jsonl: has %zu samples, plan.json %zu",
-			  json_array_size(results), json_array_size(samples));
+		json_append_text(faults, "results.jsonl: has %zu samples, plan.json %zu",
+				 json_array_size(results), json_array_size(samples));
 	json_array_foreach((json_t *)samples, index, sample)
 	{
 		judge_sample(path, sample, json_array_get(results, index), faults);
@@ -109,19 +97,21 @@ static void judge_summary(const char *path, const json_t *plan, const json_t *re
 	const char *key;
 
 	if (!json_is_null(mismatch))
-		add_fault(faults,
-			  "parity.json: the servers answered the same request differently: %s",
-			  json_string_value(mismatch));
+		json_append_text(
+			faults,
+			"parity.json: the servers answered the same request differently: %s",
+			json_string_value(mismatch));
 	json_decref(mismatch);
 
 	json_object_foreach(found, key, value)
 	{
 		if (said &&
 		    (!json_object_get(said, key) || !json_alike(value, json_object_get(said, key))))
-			add_fault(faults,
-				  "summary.json: `%s` is not what plan.json and results.jsonl come "
-				  "to",
-				  key);
+			json_append_text(
+				faults,
+				"summary.json: `%s` is not what plan.json and results.jsonl come "
+				"to",
+				key);
 	}
 	json_decref(found);
 	json_decref(said);
@@ -137,7 +127,7 @@ void judge_result(const char *path, json_t *faults)
 	plan = read_object(path, "plan.json", FILE_BYTES_MAX, PLAN_SCHEMA, faults);
 	if (json_read_lines(join(path, "results.jsonl", file), FILE_BYTES_MAX, RESULT_SCHEMA,
 			    &results, &error) < 0)
-		add_fault(faults, "results.jsonl: %s", error.text);
+		json_append_text(faults, "results.jsonl: %s", error.text);
 	if (plan)
 		judge_samples(path, plan, results, faults);
 	if (plan && results)

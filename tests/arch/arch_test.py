@@ -46,6 +46,7 @@ PLANTED = [
     (rules.third_party_homes, {"stacks/utcp/tcp.c": "#include <rte_ether.h>\n"}, "rte_ether.h"),
     (rules.third_party_homes, {"dataplane/core/json.c": "#include <jansson.h>\n"}, "jansson.h"),
     (rules.third_party_homes, {"apps/run/run.c": '#include "CUnit/Basic.h"\n'}, "CUnit/Basic.h"),
+    (rules.third_party_homes, {"apps/provenance/host.c": "#include <openssl/evp.h>\n"}, "openssl/evp.h"),
     (rules.import_directions, {"analysis/inputs/load.py": "\nfrom analysis.cells import cell\n"}, "load.py:2"),
     (rules.import_directions, {"analysis/figures/line.py": "import analysis.pages.page\n"}, "line.py:1"),
     (rules.import_directions, {"analysis/pages/page.py": "from analysis import report\n"}, "page.py:1"),

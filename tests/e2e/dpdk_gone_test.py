@@ -7,15 +7,15 @@ library only.
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import sys
 import time
 
+import namespace
+
 SERVER_IP, KERNEL_IP, PORT = "10.88.9.2", "10.88.9.1", 7878
 DEADLINE_S = 30
-INSIDE = "--inside"
 
 
 def ip(*words):
@@ -122,30 +122,5 @@ def run_tests(program, words):
     return 1 if failed else 0
 
 
-def missing():
-    """Why this host cannot run the tests; None if it can."""
-    if os.geteuid() != 0:
-        return "making a network namespace takes root"
-    if not os.path.exists("/dev/net/tun"):
-        return "/dev/net/tun is missing"
-    if not shutil.which("unshare") or not shutil.which("ip"):
-        return "unshare (util-linux) and ip (iproute2) are needed"
-    return None
-
-
-def main():
-    program = os.path.abspath(sys.argv[1])
-    words = [word for word in sys.argv[2:] if word != INSIDE]
-    reason = missing()
-    if reason:
-        print(f"1..0 # SKIP {reason}")
-        return 0
-    if INSIDE not in sys.argv:
-        # a namespace that ends with this process, whatever becomes of it
-        inside = [sys.executable, os.path.abspath(__file__), program, INSIDE, *words]
-        return subprocess.run(["unshare", "--net", *inside], check=False).returncode
-    return run_tests(program, words)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(namespace.run(run_tests))

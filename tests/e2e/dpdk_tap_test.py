@@ -15,13 +15,14 @@ import sys
 import tempfile
 import time
 
+import namespace
+
 HEAD = struct.Struct("<IQQI")
 HEAD_BYTES = 24
 START_END = 3
 OPCODE_STRESS = 1
 SERVER_IP, KERNEL_IP, PORT = "10.88.7.2", "10.88.7.1", 7878
 DEADLINE_S = 30
-INSIDE = "--inside"
 
 
 class Skip(Exception):
@@ -267,34 +268,5 @@ def run_tests(program, words):
     return 0 if all(passed) else 1
 
 
-def missing():
-    """Why this host cannot run the tests; None if it can."""
-    if os.geteuid() != 0:
-        return "making a network namespace takes root"
-    if not os.path.exists("/dev/net/tun"):
-        return "/dev/net/tun is missing"
-    if not shutil.which("unshare") or not shutil.which("ip"):
-        return "unshare (util-linux) and ip (iproute2) are needed"
-    return None
-
-
-def main():
-    program = os.path.abspath(sys.argv[1])
-    words = [word for word in sys.argv[2:] if word != INSIDE]
-    reason = missing()
-    if reason:
-        print(f"1..0 # SKIP {reason}")
-        return 0
-    if INSIDE not in sys.argv:
-        # a namespace that lasts as long as a process is in it
-        inside = [sys.executable, os.path.abspath(__file__), program, INSIDE, *words]
-        return subprocess.run(["unshare", "--net", *inside], check=False).returncode
-    try:
-        return run_tests(program, words)
-    except (AssertionError, OSError, subprocess.SubprocessError) as reason:
-        print(f"Bail out! {type(reason).__name__}: {reason}")
-        return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(namespace.run(run_tests))

@@ -9,6 +9,7 @@ refuses, nor see other requests than they do. Peers that are not installed are l
 """
 
 import asyncio
+import concurrent.futures
 import contextlib
 import datetime
 import functools
@@ -30,7 +31,7 @@ except ImportError:
     h11 = None
 
 IDLE_S = 0.25  # after which a server that answers nothing waits for more
-SURE_S = 1.5  # after which one does that would be called stricter than weir for it
+SURE_S = 5  # after which one does whose silence would count
 AT_ONCE = 24
 LAST = b"GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 NGINX = """
@@ -264,23 +265,27 @@ def codes_of(data):
     return [int(code) for code in re.findall(rb"HTTP/1\.[01] (\d{3})[ \r]", data) if code != b"100"]
 
 
-async def ask(port, data, idle_s=IDLE_S):
-    """The codes that a server answers to a case, up to the end of the connection or of its patience."""
+async def ask(port, data, idle_s):
+    """(the codes that a server answers to a case, whether it ended the connection within our patience)"""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    answer = b""
-    with contextlib.suppress(OSError, asyncio.TimeoutError):
+    answer, ended = b"", True
+    try:
         writer.write(data + LAST)
         await writer.drain()
         while piece := await asyncio.wait_for(reader.read(65536), idle_s):
             answer += piece
+    except asyncio.TimeoutError:
+        ended = False
+    except OSError:
+        pass
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
-    return codes_of(answer)
+    return codes_of(answer), ended
 
 
-async def ask_all(port, mine):
-    """{case: codes}; silence where weir answered (`mine`, None: not known) is looked at twice, for a host may be busy."""
+async def ask_all(port, in_doubt):
+    """{case: codes}; silence behind codes that are `in_doubt` of a case is looked at twice, for a host may be busy."""
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(data, idle_s):
@@ -291,12 +296,13 @@ async def ask_all(port, mine):
         return dict(zip(those, await asyncio.gather(*(one(data, idle_s) for data in those))))
 
     found = await some(list(cases()), IDLE_S)
-    silent = [data for data in cases() if mine and taken(found[data]) == len(found[data]) < taken(mine[data])]
-    return {**found, **await some(silent, SURE_S)}
+    silent = [data for data, (codes, ended) in found.items() if not ended and in_doubt(data, codes)]
+    found |= await some(silent, SURE_S)
+    return {data: codes for data, (codes, _) in found.items()}
 
 
-def over_socket(port, mine=None):
-    return asyncio.run(ask_all(port, mine))
+def over_socket(port, in_doubt):
+    return asyncio.run(ask_all(port, in_doubt))
 
 
 def by_h11(data):
@@ -344,7 +350,7 @@ async def await_port(port, process):
     raise AssertionError(f"{process.args[0]} does not listen")
 
 
-def of_file(template, name, command, mine):
+def of_file(template, name, command, in_doubt):
     """A peer whose configuration is a file."""
     with tempfile.TemporaryDirectory(prefix="weir-peer-") as folder:
         port = free_port()
@@ -352,26 +358,39 @@ def of_file(template, name, command, mine):
         with open(path, "w", encoding="ascii") as file:
             file.write(template % {"port": port, "folder": folder})
         with started([*command, path], port):
-            return over_socket(port, mine)
+            return over_socket(port, in_doubt)
 
 
+# {peer: (its package, what asks it)}
 PEERS = {
-    "nginx": ("nginx-light", lambda mine: of_file(NGINX, "nginx.conf", ["nginx", "-c"], mine)),
-    "haproxy": ("haproxy", lambda mine: of_file(HAPROXY, "haproxy.cfg", ["haproxy", "-f"], mine)),
-    "node": ("nodejs", lambda mine: of_file(NODE, "server.js", ["node"], mine)),
+    "nginx": ("nginx-light", functools.partial(of_file, NGINX, "nginx.conf", ["nginx", "-c"])),
+    "haproxy": ("haproxy", functools.partial(of_file, HAPROXY, "haproxy.cfg", ["haproxy", "-f"])),
+    "node": ("nodejs", functools.partial(of_file, NODE, "server.js", ["node"])),
 }
+
+
+def ask_weir():
+    """Its silence is always in doubt: taken for the refusal that it may not be, it would hide what weir takes."""
+    with Server("--protocol", "http1", "--handler", "respond:2", "--conn-max", "4096") as server:
+        found = over_socket(server.port, lambda data, codes: True)
+        server.end()
+    return found
+
+
+def ask_peer(name, mine):
+    """A peer's silence counts where weir answered `mine`, unless they may differ."""
+    def in_doubt(data, codes):
+        return taken(codes) == len(codes) < taken(mine[data]) and (LIST or not is_allowed(name, data))
+    return PEERS[name][1](in_doubt)
 
 
 @functools.cache
 def answers():
-    """{peer: {case: codes}} of the peers that are installed, weir among them."""
-    found = {}
-    with Server("--protocol", "http1", "--handler", "respond:2", "--conn-max", "4096") as server:
-        found["weir"] = over_socket(server.port)
-        server.end()
-    for name, (_, asks) in PEERS.items():
-        if shutil.which(name):
-            found[name] = asks(found["weir"])
+    """{peer: {case: codes}} of the peers that are installed, weir among them; they are asked side by side."""
+    found = {"weir": ask_weir()}
+    here = [name for name in PEERS if shutil.which(name)]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        found |= dict(zip(here, pool.map(lambda name: ask_peer(name, found["weir"]), here)))
     if h11:
         found["h11"] = {data: by_h11(data) for data in cases()}
     return found
@@ -408,6 +427,10 @@ ALLOWED = [
 ]
 
 
+def is_allowed(peer, data):
+    return any(peer == name and re.search(part, data) for name, part, _ in ALLOWED)
+
+
 def both_refuse(mine, theirs):
     """Whether each finds an error in the bytes. Node drops the answers that it owes before it."""
     return any(code in REFUSALS for code in mine) and any(code in REFUSALS for code in theirs)
@@ -417,7 +440,7 @@ def lenient(peer):
     """The differences in which weir takes more than the peer does."""
     return [one for one in differences(peer) if taken(one[2]) > taken(one[3])
             and not (peer == "node" and both_refuse(one[2], one[3]))
-            and not any(peer == name and re.search(part, one[1]) for name, part, _ in ALLOWED)]
+            and not is_allowed(peer, one[1])]
 
 
 def judge(peer, package):

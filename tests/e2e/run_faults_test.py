@@ -226,7 +226,8 @@ def living_run(bench):
         bench.await_measuring("s0001")
         ground = ground_of(runner.pid)
         outcome = other.run(other.experiment(factors=ONE_CELL))
-        assert set(os.listdir(ground)) - {"autogroup"} == {"run", "s0001.sock"}
+        left = set(os.listdir(ground)) - {"autogroup"}
+        assert left == {"run", "s0001.sock"}, (left, runner.poll(), outcome.stdout, outcome.stderr)
         interrupt(runner)
     assert outcome.returncode == 0 and ground not in outcome.stderr, outcome.stderr
 
@@ -490,7 +491,7 @@ def strange_surroundings(bench):
     folder = strange.experiment(factors=ONE_CELL)
     environment = {name: value for name, value in os.environ.items() if name != "HOME"}
     environment |= {"LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8", "TZ": "Asia/Kolkata"}
-    outcome = strange.run(folder, "--port", port, env=environment, preexec_fn=lambda: os.umask(0o077), cwd="/")
+    outcome = strange.run(folder, "--port", port, env=environment, umask=0o077, cwd="/")
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     made, = strange.made()
     path = os.path.join(strange.output, made)

@@ -406,4 +406,4 @@ def repeat_refusals(bench):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests())
+    sys.exit(run_tests(at_once=2))

@@ -2,6 +2,7 @@
 
 #include "apps/common/file.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,7 +152,8 @@ int build_key_make(const struct build_key *key, char hex_out[SHA256_HEX_BYTES],
 		feed(&sha, getenv(keyed[i]) ? getenv(keyed[i]) : "");
 	if (asks_for_native(key))
 		code = feed_processor(&sha, key->cpuinfo, error);
-	if (code == 0)
-		sha256_finish(&sha, hex_out);
+	if (code == 0 && sha256_finish(&sha, hex_out) < 0)
+		code = tp_fail(error, -ENOMEM, "OpenSSL gave no SHA-256 of a build's key");
+	sha256_fini(&sha);
 	return code;
 }

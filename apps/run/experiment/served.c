@@ -375,8 +375,7 @@ static bool is_planned(const char *data, size_t bytes, const json_t *file)
 
 	sha256_init(&sha);
 	sha256_update(&sha, data, bytes);
-	sha256_finish(&sha, hex);
-	return planned && strcmp(planned, hex) == 0;
+	return sha256_finish(&sha, hex) == 0 && planned && strcmp(planned, hex) == 0;
 }
 
 static int copy_file(const char *root, const json_t *file, struct directory *directory)
@@ -391,7 +390,9 @@ static int copy_file(const char *root, const json_t *file, struct directory *dir
 	folder_of(name, folder);
 	if (folder[0] && directory_folder(directory, folder) < 0)
 		return directory->failed;
-	join(root, name, path);
+	if (!join(root, name, path))
+		return directory_refuse(directory, -ENAMETOOLONG, "%.300s: the path is too long",
+					name);
 	code = file_read(path, SERVED_BYTES_MAX, &data, &bytes, &error);
 	if (code < 0)
 		return directory_refuse(directory, code, "%s", error.text);

@@ -1,6 +1,7 @@
 #include "apps/run/hosts/clients.h"
 
 #include "apps/common/json.h"
+#include "apps/load/latency.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,16 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the latency objects of `weir load --json` have, beside min, max and n. */
-static const struct percentile {
-	const char *name;
-	double percentile;
-} percentiles[] = {{"p50", 50}, {"p90", 90}, {"p99", 99}, {"p999", 99.9}};
-
-enum { PERCENTILES = sizeof(percentiles) / sizeof(percentiles[0]) };
-
 static const char each_its_own[] = "several clients: each has its own, in `clients`";
-static const char nothing[] = "no request was completed in the measured window";
 
 struct clients_overlap clients_overlap(const struct clients_window *windows, unsigned count)
 {
@@ -93,38 +85,6 @@ static int add_histogram(struct histogram *sum, const json_t *client, const char
 	return clients_add_buckets(
 		sum, json_object_get(histograms, which), (uint64_t)json_integer_value(saturated),
 		latency_ns(client, which, "min"), latency_ns(client, which, "max"));
-}
-
-static void set_us(json_t *object, const char *name, const struct histogram *histogram, uint64_t ns)
-{
-	if (histogram->count)
-		json_object_set_new(object, name, json_number((double)ns / 1e3));
-	else
-		json_set_unknown(object, name, nothing);
-}
-
-static json_t *latency_to_json(const struct histogram *histogram)
-{
-	json_t *object = json_object();
-
-	set_us(object, "min", histogram, histogram->min_ns);
-	for (unsigned i = 0; i < PERCENTILES; i++)
-		set_us(object, percentiles[i].name, histogram,
-		       histogram_percentile(histogram, percentiles[i].percentile));
-	set_us(object, "max", histogram, histogram->max_ns);
-	json_object_set_new(object, "n", json_count(histogram->count));
-	return object;
-}
-
-static json_t *buckets_to_json(const struct histogram *histogram)
-{
-	struct histogram_bucket bucket = {0};
-	json_t *array = json_array();
-
-	for (uint32_t at = 0; histogram_next(histogram, at, &bucket); at = bucket.index + 1)
-		json_array_append_new(array, json_pack("[II]", (json_int_t)bucket.high_ns,
-						       (json_int_t)bucket.count));
-	return array;
 }
 
 /* The sum of a count over all. */
@@ -350,8 +310,8 @@ static json_t *histograms_to_json(json_t *const *clients, unsigned count,
 {
 	json_t *histogram = json_copy(json_object_get(clients[0], "histogram"));
 
-	json_object_set_new(histogram, "service", buckets_to_json(service));
-	json_object_set_new(histogram, "intended", buckets_to_json(intended));
+	json_object_set_new(histogram, "service", latency_buckets_to_json(service));
+	json_object_set_new(histogram, "intended", latency_buckets_to_json(intended));
 	json_object_set_new(histogram, "service_saturated",
 			    sum_of(clients, count, "histogram", "service_saturated"));
 	json_object_set_new(histogram, "intended_saturated",

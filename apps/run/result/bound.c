@@ -2,22 +2,10 @@
 
 #include "apps/common/json.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { LIST_TEXT_BYTES = 200 };
-
-__attribute__((format(printf, 2, 3))) static void blame(json_t *reasons, const char *format, ...)
-{
-	char text[600];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	json_array_append_new(reasons, json_text(text));
-}
 
 /* "0, 1" */
 static const char *print_list(const json_t *list, char text[LIST_TEXT_BYTES])
@@ -102,10 +90,12 @@ static void judge_memory(const struct bound_side *side, unsigned index, const js
 	if (!json_is_array(nodes))
 		miss(verdict, side, index, worker, "memory_nodes");
 	else if (!json_equal((json_t *)bound_to, (json_t *)nodes))
-		blame(verdict->reasons,
-		      "the %s's worker %u takes memory from node %s, but was bound to that of node "
-		      "%s",
-		      side->name, index, print_list(nodes, got), print_list(bound_to, wanted));
+		json_append_text(verdict->reasons,
+				 "the %s's worker %u takes memory from node %s, but was bound to "
+				 "that of node "
+				 "%s",
+				 side->name, index, print_list(nodes, got),
+				 print_list(bound_to, wanted));
 }
 
 static void judge_worker(const struct bound_side *side, unsigned index, const json_t *worker,
@@ -120,21 +110,22 @@ static void judge_worker(const struct bound_side *side, unsigned index, const js
 	if (!json_is_array(affinity))
 		miss(verdict, side, index, worker, "affinity");
 	else if (!is_only(affinity, cpu))
-		blame(verdict->reasons,
-		      "the %s's worker %u may run on CPU %s, but was put on CPU %u", side->name,
-		      index, print_list(affinity, list), cpu);
+		json_append_text(verdict->reasons,
+				 "the %s's worker %u may run on CPU %s, but was put on CPU %u",
+				 side->name, index, print_list(affinity, list), cpu);
 	if (json_array_size(seen) == 0)
 		miss(verdict, side, index, worker, "seen_on");
 	else if (!is_only(seen, cpu))
-		blame(verdict->reasons,
-		      "the %s's worker %u was seen on CPU %s, but was put on CPU %u", side->name,
-		      index, print_list(seen, list), cpu);
+		json_append_text(verdict->reasons,
+				 "the %s's worker %u was seen on CPU %s, but was put on CPU %u",
+				 side->name, index, print_list(seen, list), cpu);
 	if (!json_is_integer(moves))
 		miss(verdict, side, index, worker, "migrations");
 	else if (json_integer_value(moves) > 0)
-		blame(verdict->reasons,
-		      "the %s's worker %u, put on CPU %u, went from one CPU to another %lld times",
-		      side->name, index, cpu, (long long)json_integer_value(moves));
+		json_append_text(verdict->reasons,
+				 "the %s's worker %u, put on CPU %u, went from one CPU to another "
+				 "%lld times",
+				 side->name, index, cpu, (long long)json_integer_value(moves));
 	judge_memory(side, index, worker, verdict);
 }
 

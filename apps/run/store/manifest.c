@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fts.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,17 +140,6 @@ struct check {
 	json_t *faults;
 };
 
-__attribute__((format(printf, 2, 3))) static void add_fault(json_t *faults, const char *format, ...)
-{
-	char text[PATH_MAX + 256];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	json_array_append_new(faults, json_text(text));
-}
-
 /* The manifest's entries by path: a result may have tens of thousands. A new reference. */
 static json_t *index_entries(const json_t *files)
 {
@@ -177,12 +165,13 @@ static void check_content(const FTSENT *file, const char *name, const json_t *en
 	int code = sha256_file(file->fts_path, &bytes, hex);
 
 	if (code < 0)
-		add_fault(faults, "%s: cannot be read: %s", name, strerror(-code));
+		json_append_text(faults, "%s: cannot be read: %s", name, strerror(-code));
 	else if (expected != (json_int_t)bytes)
-		add_fault(faults, "%s: has %llu bytes, the manifest says %lld", name,
-			  (unsigned long long)bytes, (long long)expected);
+		json_append_text(faults, "%s: has %llu bytes, the manifest says %lld", name,
+				 (unsigned long long)bytes, (long long)expected);
 	else if (!digest || strcmp(digest, hex) != 0)
-		add_fault(faults, "%s: is not what the manifest lists (SHA-256 differs)", name);
+		json_append_text(faults, "%s: is not what the manifest lists (SHA-256 differs)",
+				 name);
 }
 
 static int check_entry(void *user, const FTSENT *file, const char *name)
@@ -192,9 +181,9 @@ static int check_entry(void *user, const FTSENT *file, const char *name)
 
 	json_object_set_new(check->seen, name, json_true());
 	if (file->fts_info != FTS_F)
-		add_fault(check->faults, "%s: is no regular file", name);
+		json_append_text(check->faults, "%s: is no regular file", name);
 	else if (!entry)
-		add_fault(check->faults, "%s: is not in the manifest", name);
+		json_append_text(check->faults, "%s: is not in the manifest", name);
 	else
 		check_content(file, name, entry, check->faults);
 	return 0;
@@ -212,12 +201,12 @@ static void check_sum(const char *folder, json_t *faults)
 		return; /* that there is no manifest is said elsewhere */
 	if (file_read(manifest_file(folder, MANIFEST_SUM_NAME, path), sizeof(expected), &text,
 		      &bytes, &error) < 0) {
-		add_fault(faults, "%s: %s", MANIFEST_SUM_NAME, error.text);
+		json_append_text(faults, "%s: %s", MANIFEST_SUM_NAME, error.text);
 		return;
 	}
 	if (bytes != strlen(expected) || memcmp(text, expected, bytes) != 0)
-		add_fault(faults, "%s: is not the digest of %s: one of the two was changed",
-			  MANIFEST_SUM_NAME, MANIFEST_NAME);
+		json_append_text(faults, "%s: is not the digest of %s: one of the two was changed",
+				 MANIFEST_SUM_NAME, MANIFEST_NAME);
 	free(text);
 }
 
@@ -232,12 +221,12 @@ static void check_listed(const struct check *check)
 		const char *path = json_string_value(json_object_get(entry, "path"));
 
 		if (!path)
-			add_fault(check->faults, "%s: entry %zu names no path", MANIFEST_NAME,
-				  index);
+			json_append_text(check->faults, "%s: entry %zu names no path",
+					 MANIFEST_NAME, index);
 		else if (!json_object_get(check->seen, path))
-			add_fault(check->faults, "%s: is missing", path);
+			json_append_text(check->faults, "%s: is missing", path);
 		else if (json_object_get(check->by_path, path) != entry)
-			add_fault(check->faults, "%s: lists %s twice", MANIFEST_NAME, path);
+			json_append_text(check->faults, "%s: lists %s twice", MANIFEST_NAME, path);
 	}
 }
 
@@ -251,17 +240,17 @@ void manifest_check(const char *folder, json_t *faults)
 
 	if (json_read_file(manifest_file(folder, MANIFEST_NAME, path), MANIFEST_BYTES_MAX,
 			   MANIFEST_SCHEMA, &manifest, &error) < 0)
-		add_fault(faults, "%s: %s", MANIFEST_NAME, error.text);
+		json_append_text(faults, "%s: %s", MANIFEST_NAME, error.text);
 	check_sum(folder, faults);
 	check.files = json_object_get(manifest, "files");
 	check.by_path = index_entries(check.files);
 	if (manifest && !json_is_array(check.files))
-		add_fault(faults, "%s: has no list `files`", MANIFEST_NAME);
+		json_append_text(faults, "%s: has no list `files`", MANIFEST_NAME);
 	if (json_is_array(check.files)) {
 		code = walk(folder, check_entry, &check);
 		if (code < 0)
-			add_fault(faults, "%s: cannot be looked through: %s", folder,
-				  strerror(-code));
+			json_append_text(faults, "%s: cannot be looked through: %s", folder,
+					 strerror(-code));
 		check_listed(&check);
 	}
 	json_decref(check.by_path);

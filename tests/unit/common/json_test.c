@@ -165,6 +165,20 @@ static void rounding_makes_no_difference(void)
 	}
 }
 
+static void appended_texts_are_cut(void)
+{
+	char longer[2 * JSON_TEXT_BYTES];
+	json_t *array = json_array();
+
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	json_append_text(array, "%s: %d", "a\xff", 7);
+	json_append_text(array, "%s", longer);
+	CU_ASSERT_STRING_EQUAL(json_string_value(json_array_get(array, 0)), "a?: 7");
+	CU_ASSERT_EQUAL(json_string_length(json_array_get(array, 1)), JSON_TEXT_BYTES - 1);
+	json_decref(array);
+}
+
 static const struct suite_test tests[] = {
 	{"each element of an array has a line", lines_are_elements},
 	{"what is no JSON leaves no file", no_value_is_no_file},
@@ -176,6 +190,7 @@ static const struct suite_test tests[] = {
 	{"a line that is cut off is no object", lines_that_are_cut_off_are_refused},
 	{"two objects are alike if they differ by the rounding of files only",
 	 rounding_makes_no_difference},
+	{"a text of any length is appended, cut at the limit", appended_texts_are_cut},
 };
 
 SUITE_MAIN("common json", tests)
