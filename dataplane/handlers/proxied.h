@@ -19,8 +19,8 @@
 #ifndef WEIR_HANDLERS_PROXIED_H
 #define WEIR_HANDLERS_PROXIED_H
 
-#include "dataplane/handlers/handler.h"
 #include "dataplane/handlers/upstream.h"
+#include "dataplane/pipeline/handler.h"
 
 enum {
 	PROXIED_HEAD_BYTES = HTTP1_HEAD_BYTES + 256, /* what we add: Via and the body's length */

@@ -28,6 +28,8 @@ static int judge(const struct server_config *config, struct tp_error *error)
 	if (config->route_count == 0 || config->route_count > ROUTES_MAX)
 		return tp_fail(error, -EINVAL, "the server has %u routes; 1 to %d are possible",
 			       config->route_count, ROUTES_MAX);
+	if (!config->create_handler)
+		return tp_fail(error, -EINVAL, "the server is told of nobody who makes handlers");
 	if (config->http1_limits.head_bytes > LIMIT_HEAD_BYTES ||
 	    config->http1_limits.fields > HTTP1_FIELDS_MAX)
 		return tp_fail(error, -EINVAL, "a head may have at most %d bytes and %d fields",
@@ -79,8 +81,8 @@ static int make_handlers(struct conn_world *world, const struct server_config *c
 			of_routes[i] = of_routes[same];
 			continue;
 		}
-		rc = handler_create(config->routes[i].handler, &handler_config, &of_routes[i],
-				    error);
+		rc = config->create_handler(config->routes[i].handler, &handler_config,
+					    &of_routes[i], error);
 		if (rc < 0)
 			return rc;
 		world->handlers[world->handler_count++] = of_routes[i];

@@ -1,5 +1,6 @@
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 #include "tests/support/suite.h"
 #include "tests/unit/handlers/hand.h"
 

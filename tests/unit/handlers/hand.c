@@ -2,6 +2,7 @@
 
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 #include "dataplane/pipeline/codec.h"
 #include "tests/support/suite.h"
 
@@ -82,8 +83,11 @@ void hand_close(struct hand *hand)
 unsigned hand_serve(struct hand *hand, uint16_t port, const char *handler)
 {
 	struct route route = {.path = "/", .prefix = true, .handler = handler};
-	struct server_config config = {
-		.codec = &codec_http1, .routes = &route, .route_count = 1, .conn_max = CONNS};
+	struct server_config config = {.codec = &codec_http1,
+				       .routes = &route,
+				       .route_count = 1,
+				       .create_handler = handler_create,
+				       .conn_max = CONNS};
 	unsigned index = hand->server_count++;
 	struct tp_error error = {""};
 
