@@ -115,6 +115,20 @@ static void fields_of_one_hop_stay_there(void)
 	hand_close(&hand);
 }
 
+/* A list of tokens knows no quoted strings: what parts it for the parser parts it here. */
+static void a_quotation_mark_hides_no_named_field(void)
+{
+	open_by_hand("");
+	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: \"x, X-Drop ,, close\r\n"
+			   "X-Drop: 1\r\n\r\n"));
+	CU_ASSERT_FALSE(hand_has(upstream, "X-Drop"));
+	hand_send(&hand, upstream, "HTTP/1.1 204 No Content\r\n\r\n");
+	CU_ASSERT_EQUAL(status(), 204);
+	turn(3);
+	CU_ASSERT_TRUE(client->finished);
+	hand_close(&hand);
+}
+
 static void too_many_named_fields_are_refused(void)
 {
 	char request[1200] = "GET / HTTP/1.1\r\nHost: a\r\nConnection: a";
@@ -470,6 +484,8 @@ static const struct suite_test tests[] = {
 	{"bodies are streamed both ways", bodies_are_streamed_both_ways},
 	{"chunked bodies stay chunked", chunked_bodies_stay_chunked},
 	{"fields of one hop stay there", fields_of_one_hop_stay_there},
+	{"a quotation mark hides no field that Connection names",
+	 a_quotation_mark_hides_no_named_field},
 	{"a Connection that names too many fields is refused", too_many_named_fields_are_refused},
 	{"absolute form becomes origin form", absolute_form_becomes_origin_form},
 	{"a path with parts of dots is refused", a_path_with_parts_of_dots_is_refused},
