@@ -564,6 +564,7 @@ static int cache_create(const char *argument, const struct handler_config *confi
 		cache_destroy(&cache->handler);
 		return code;
 	}
+	cache->handler.conn_max = proxy_conn_max(&cache->proxy);
 	*handler_out = &cache->handler;
 	return 0;
 }

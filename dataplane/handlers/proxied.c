@@ -465,6 +465,11 @@ int proxy_open(struct proxy *proxy, const struct proxy_config *config, struct co
 	return 0;
 }
 
+uint32_t proxy_conn_max(const struct proxy *proxy)
+{
+	return proxy->upstreams.conns.count;
+}
+
 void proxy_close(struct proxy *proxy)
 {
 	upstreams_destroy(&proxy->upstreams);

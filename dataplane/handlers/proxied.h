@@ -102,6 +102,9 @@ int proxy_open(struct proxy *proxy, const struct proxy_config *config, struct co
 	       struct tp_error *error);
 void proxy_close(struct proxy *proxy);
 
+/* handler.conn_max */
+uint32_t proxy_conn_max(const struct proxy *proxy);
+
 /* handler_ops.upkeep */
 uint64_t proxy_upkeep(struct proxy *proxy, uint64_t now_ns);
 

@@ -42,6 +42,7 @@ static int proxy_create(const char *argument, const struct handler_config *confi
 		free(handler);
 		return code;
 	}
+	handler->handler.conn_max = proxy_conn_max(&handler->proxy);
 	*handler_out = &handler->handler;
 	return 0;
 }

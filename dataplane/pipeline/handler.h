@@ -83,6 +83,7 @@ struct handler {
 	const struct handler_ops *ops;
 	enum handler_answers answers;
 	uint32_t response_bytes; /* ANSWERS_ALIKE */
+	uint32_t conn_max;	 /* connections of its own that it may have at a time */
 };
 
 #endif

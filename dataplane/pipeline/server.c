@@ -14,6 +14,7 @@ struct server {
 	struct conn_world world; /* first */
 	struct server_counters counters;
 	struct list all;
+	uint32_t client_max; /* of the transport's connections; the rest is the handlers' */
 	struct tp_event events[LIMIT_TURN_EVENTS];
 };
 
@@ -118,6 +119,19 @@ static void survey_upkeep(struct conn_world *world)
 			world->upkeep[world->upkeep_count++] = world->handlers[i];
 }
 
+/*
+ * The transport has so many connections, whoever makes them. What handlers need is kept for them,
+ * else clients that do nothing but stay could have all; but half of it is the clients' in any case.
+ */
+static uint32_t count_clients(const struct conn_world *world, uint32_t conn_max)
+{
+	uint64_t kept = 0;
+
+	for (unsigned i = 0; i < world->handler_count; i++)
+		kept += world->handlers[i]->conn_max;
+	return kept < conn_max / 2 ? conn_max - (uint32_t)kept : conn_max - conn_max / 2;
+}
+
 static int make_memory(struct conn_world *world, uint32_t conn_max, struct tp_error *error)
 {
 	int rc = slab_create(&world->conns, conn_max, sizeof(struct conn));
@@ -157,6 +171,7 @@ int server_create(const struct server_config *config, struct tp *tp, struct serv
 	}
 	survey_routes(&server->world);
 	survey_upkeep(&server->world);
+	server->client_max = count_clients(&server->world, config->conn_max);
 	*server_out = server;
 	return 0;
 }
@@ -218,7 +233,8 @@ static void conn_event(struct conn_world *world, struct party *party, const stru
 static void accept_conn(struct server *server, struct tp_conn *handle)
 {
 	struct conn_world *world = &server->world;
-	struct conn *conn = world->draining ? NULL : slab_acquire(&world->conns);
+	bool has_room = !world->draining && world->conns.in_use < server->client_max;
+	struct conn *conn = has_room ? slab_acquire(&world->conns) : NULL;
 
 	if (!conn) {
 		server->counters.connections_refused++;

@@ -41,7 +41,7 @@ struct server_config {
 			      struct handler **handler_out, struct tp_error *error);
 	uint32_t response_bytes; /* of handlers that are told no other */
 	const char *upstream;	 /* likewise, of those that pass requests on; NULL: none */
-	uint32_t conn_max;	 /* as the transport's limit */
+	uint32_t conn_max;	 /* as the transport's limit; handlers' own are kept for them */
 	uint32_t frame_max;	 /* largest frame_len accepted; 0: LIMIT_FRAME_BYTES */
 	uint32_t turn_requests;	 /* fairness bound; 0: LIMIT_TURN_REQUESTS */
 	uint64_t body_max;	 /* largest request body; 0: LIMIT_BODY_BYTES */
