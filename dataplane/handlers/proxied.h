@@ -108,6 +108,10 @@ uint32_t proxy_conn_max(const struct proxy *proxy);
 /* handler_ops.upkeep */
 uint64_t proxy_upkeep(struct proxy *proxy, uint64_t now_ns);
 
+/* CHECK the invariants of all, and of one exchange, for tests; between turns. */
+void proxy_verify(const struct proxy *proxy);
+void proxied_check(const struct proxied *proxied);
+
 /* Begins one; nothing is asked before the first advance. */
 struct proxied *proxied_begin(struct proxy *proxy, struct exchange *exchange,
 			      const struct request *request, struct proxied_tap *tap);

@@ -70,6 +70,11 @@ struct handler_ops {
 	 * TIMER_NEVER. NULL if it has none.
 	 */
 	uint64_t (*upkeep)(struct handler *handler, uint64_t now_ns);
+	/*
+	 * CHECKs the invariants, for tests: between turns, of what the handler keeps, or, with an
+	 * exchange, of what it keeps for that. NULL if there is nothing to be said.
+	 */
+	void (*verify)(const struct handler *handler, const struct exchange *exchange);
 };
 
 /* Whether a codec may answer runs of requests by itself. */

@@ -361,3 +361,24 @@ const struct server_counters *server_counters(const struct server *server)
 {
 	return &server->counters;
 }
+
+void server_check(const struct server *server)
+{
+	const struct conn_world *world = &server->world;
+	const struct server_counters *counters = &server->counters;
+	uint32_t conns = 0, heads = 0;
+
+	for (struct list *link = server->all.next; link != &server->all; link = link->next) {
+		const struct conn *conn = list_member(link, struct conn, all);
+
+		conn_check(conn);
+		conns++;
+		heads += conn->head_bytes > 0;
+	}
+	CHECK(conns == world->conns.in_use && conns <= server->client_max);
+	CHECK(conns == counters->connections - counters->connections_closed);
+	CHECK(heads == world->heads.in_use);
+	for (unsigned i = 0; i < world->handler_count; i++)
+		if (world->handlers[i]->ops->verify)
+			world->handlers[i]->ops->verify(world->handlers[i], NULL);
+}

@@ -111,6 +111,9 @@ void server_drain(struct server *server);
 /* Whether no connection is left. */
 bool server_idle(const struct server *server);
 
+/* CHECKs the invariants of it, its connections and its handlers, for tests; between turns. */
+void server_check(const struct server *server);
+
 const struct server_counters *server_counters(const struct server *server);
 
 #endif

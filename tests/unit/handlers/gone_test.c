@@ -83,6 +83,12 @@ static const struct server_counters *counters(void)
 	return server_counters(server);
 }
 
+static void turn(void)
+{
+	server_turn(server, CLOCK_MS_NS);
+	server_check(server);
+}
+
 /* Turns until a descriptor has something to be read; whether it has. */
 static bool await(int fd)
 {
@@ -90,7 +96,7 @@ static bool await(int fd)
 	uint64_t until_ns = clock_now_ns() + PATIENCE_NS;
 
 	while (clock_now_ns() < until_ns) {
-		server_turn(server, CLOCK_MS_NS);
+		turn();
 		if (poll(&ready, 1, 0) > 0)
 			return true;
 	}
@@ -104,7 +110,7 @@ static bool await_clients(unsigned left)
 
 	while (counters()->connections - counters()->connections_closed > left &&
 	       clock_now_ns() < until_ns)
-		server_turn(server, CLOCK_MS_NS);
+		turn();
 	return counters()->connections - counters()->connections_closed == left;
 }
 
@@ -112,7 +118,7 @@ static bool await_clients(unsigned left)
 static void idle(void)
 {
 	for (unsigned i = 0; i < 20; i++)
-		server_turn(server, CLOCK_MS_NS);
+		turn();
 }
 
 static void put(int fd, const char *text)
@@ -231,7 +237,7 @@ static void a_reset_behind_a_body_that_waits_gives_the_upstream_up(void)
 	upstream = take();
 	while (waits < 50) {
 		waits = send(client, piece, sizeof(piece), MSG_DONTWAIT) > 0 ? 0 : waits + 1;
-		server_turn(server, CLOCK_MS_NS);
+		turn();
 	}
 	reset(client);
 	CU_ASSERT_TRUE(await_clients(0));

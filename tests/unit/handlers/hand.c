@@ -165,8 +165,10 @@ static void poll_ends(struct tp *tp, struct hand_end *ends, unsigned *count)
 void hand_turn(struct hand *hand)
 {
 	for (unsigned i = 0; i < hand->server_count; i++) {
-		if (hand->servers[i])
-			server_turn(hand->servers[i], 0);
+		if (!hand->servers[i])
+			continue;
+		server_turn(hand->servers[i], 0);
+		server_check(hand->servers[i]);
 	}
 	if (hand->upstream_tp)
 		poll_ends(hand->upstream_tp, hand->upstreams, &hand->upstream_count);

@@ -67,6 +67,7 @@ static void poll_client(struct bench *bench)
 void bench_turn(struct bench *bench)
 {
 	server_turn(bench->server, 0);
+	server_check(bench->server);
 	poll_client(bench);
 }
 
