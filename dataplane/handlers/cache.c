@@ -229,6 +229,18 @@ static int cache_create(const char *argument, const struct handler_config *confi
 	return 0;
 }
 
+static void verify(const struct handler *handler, const struct exchange *exchange)
+{
+	const struct cache *cache = (const struct cache *)handler;
+
+	if (exchange) {
+		fetch_check(exchange_state(exchange));
+		return;
+	}
+	fetch_check_all(cache);
+	proxy_verify(&cache->proxy);
+}
+
 const struct handler_ops cache_ops = {
 	.name = "cache",
 	.argument = "ADDR[,ADDR]",
@@ -241,4 +253,5 @@ const struct handler_ops cache_ops = {
 	.advance = cache_advance,
 	.end = cache_end,
 	.upkeep = cache_upkeep,
+	.verify = verify,
 };

@@ -285,3 +285,43 @@ uint64_t fetch_upkeep(struct cache *cache, uint64_t now_ns)
 
 	return joined_ns < stalled_ns ? joined_ns : stalled_ns;
 }
+
+/* --- invariants --- */
+
+/* Those joined stand in line by deadline; those that stall lead a fetch that goes on. */
+void fetch_check_all(const struct cache *cache)
+{
+	const struct list *waiting = &cache->waiting, *stalled = &cache->stalled;
+	uint64_t due_ns = 0, stalled_ns = 0;
+
+	for (struct list *link = waiting->next; link != waiting; link = link->next) {
+		const struct asking *asking = list_member(link, struct asking, timed);
+
+		CHECK(asking->state == ASKING_JOINED && asking->due_ns >= due_ns);
+		due_ns = asking->due_ns;
+	}
+	for (struct list *link = stalled->next; link != stalled; link = link->next) {
+		const struct kept *kept = list_member(link, struct kept, stalled);
+
+		CHECK(!kept->whole && kept->leader->kept == kept);
+		CHECK(kept->stalled_ns >= stalled_ns);
+		stalled_ns = kept->stalled_ns;
+	}
+	store_check(&cache->store);
+}
+
+void fetch_check(const struct asking *asking)
+{
+	const struct kept *kept = asking->kept;
+	bool is_joined = asking->state == ASKING_JOINED;
+	bool has_answer = asking->state == ASKING_HIT || asking->state == ASKING_SEND;
+
+	CHECK(asking->state != ASKING_ASK && asking->state < ASKING_STATE_COUNT);
+	CHECK(list_linked(&asking->joined) == is_joined);
+	CHECK(list_linked(&asking->timed) == is_joined);
+	CHECK(kept || !has_answer);
+	CHECK(!kept || (!is_joined && kept->entry.pins > 0 && kept->whole == has_answer));
+	CHECK(!kept || has_answer || kept->leader == asking);
+	if (asking->state == ASKING_FETCH)
+		proxied_check(asking->proxied);
+}

@@ -102,6 +102,10 @@ void fetch_watch_pace(struct asking *asking);
 /* Keeps what is passed on: an asking's tap. */
 extern const struct proxied_tap fetch_tap;
 
+/* CHECK the invariants of all, and of one exchange, for tests; between turns. */
+void fetch_check_all(const struct cache *cache);
+void fetch_check(const struct asking *asking);
+
 /* Ends waits that were too long; when the next one is. */
 uint64_t fetch_upkeep(struct cache *cache, uint64_t now_ns);
 

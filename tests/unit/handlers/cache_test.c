@@ -1,11 +1,9 @@
 #include "dataplane/core/clock.h"
-#include "dataplane/core/limits.h"
 #include "dataplane/handlers/spec.h"
 #include "tests/support/suite.h"
 #include "tests/unit/handlers/cached.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void an_answer_is_fetched_once(void)

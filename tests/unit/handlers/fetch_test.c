@@ -3,7 +3,6 @@
 #include "tests/support/suite.h"
 #include "tests/unit/handlers/cached.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { CLIENTS = 12 };
