@@ -2,7 +2,7 @@
 
 #include "apps/common/routes.h"
 #include "dataplane/pipeline/delivery.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include <errno.h>
 

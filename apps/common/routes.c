@@ -1,7 +1,7 @@
 #include "apps/common/routes.h"
 
 #include "dataplane/core/nearest.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include <errno.h>
 #include <stdio.h>

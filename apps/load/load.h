@@ -15,7 +15,7 @@
 #include "apps/load/client.h"
 #include "apps/load/failure.h"
 #include "apps/load/talk.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include <jansson.h>
 #include <stdatomic.h>

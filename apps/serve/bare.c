@@ -1,6 +1,6 @@
 #include "apps/serve/turner.h"
 
-#include "dataplane/handlers/filler.h"
+#include "dataplane/pipeline/filler.h"
 #include "dataplane/pipeline/codec.h"
 #include "dataplane/pipeline/date.h"
 #include "dataplane/pipeline/http1_answer.h"

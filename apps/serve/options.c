@@ -2,6 +2,7 @@
 #include "apps/serve/serve.h"
 #include "dataplane/core/check.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 #include "dataplane/proto/http1_parser.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 #include "apps/serve/turner.h"
 
+#include "dataplane/handlers/spec.h"
 #include "dataplane/proto/http1_parser.h"
 
 #include <errno.h>
@@ -26,6 +27,7 @@ static int create_server(const struct serve_options *options, struct tp *tp,
 		.codec = codec_find(codec_names[options->protocol]),
 		.routes = options->handler ? &all : options->routes.table,
 		.route_count = options->handler ? 1 : options->routes.count,
+		.create_handler = handler_create,
 		.response_bytes = options->response_bytes,
 		.upstream = options->upstream,
 		.conn_max = options->conn_max,

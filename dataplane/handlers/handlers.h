@@ -1,12 +1,12 @@
 /*
  * handlers: the handlers there are, each in a file of its own.
  *
- * Plane: as handler.h.
+ * Plane: as pipeline/handler.h.
  */
 #ifndef WEIR_HANDLERS_HANDLERS_H
 #define WEIR_HANDLERS_HANDLERS_H
 
-#include "dataplane/handlers/handler.h"
+#include "dataplane/pipeline/handler.h"
 
 extern const struct handler_ops respond_ops;
 extern const struct handler_ops echo_ops;

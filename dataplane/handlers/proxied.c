@@ -465,8 +465,63 @@ int proxy_open(struct proxy *proxy, const struct proxy_config *config, struct co
 	return 0;
 }
 
+uint32_t proxy_conn_max(const struct proxy *proxy)
+{
+	return proxy->upstreams.conns.count;
+}
+
 void proxy_close(struct proxy *proxy)
 {
 	upstreams_destroy(&proxy->upstreams);
 	slab_destroy(&proxy->exchanges);
+}
+
+/* --- invariants --- */
+
+static void check_by_deadline(const struct list *list)
+{
+	uint64_t due_ns = 0;
+
+	for (struct list *link = list->next; link != list; link = link->next) {
+		const struct proxied *proxied = list_member(link, struct proxied, timed);
+
+		CHECK(!proxied->overdue && proxied->due_ns >= due_ns);
+		due_ns = proxied->due_ns;
+	}
+}
+
+void proxy_verify(const struct proxy *proxy)
+{
+	check_by_deadline(&proxy->connecting);
+	check_by_deadline(&proxy->responding);
+	upstreams_check(&proxy->upstreams);
+}
+
+/* Whoever waits for an upstream has a deadline, which may have just passed; nobody else has. */
+void proxied_check(const struct proxied *proxied)
+{
+	bool waits = list_linked(&proxied->user.waiting);
+	bool timed = list_linked(&proxied->timed) || proxied->overdue;
+	bool for_client = proxied->wants_body || proxied->wants_room;
+
+	switch (proxied->state) {
+	case PROXIED_TAKE:
+		CHECK(!proxied->conn && timed == waits);
+		return;
+	case PROXIED_CONNECT:
+		CHECK(timed);
+		break;
+	case PROXIED_HEAD:
+	case PROXIED_BODY:
+		CHECK(timed != for_client);
+		break;
+	case PROXIED_FINISH:
+	case PROXIED_REFUSE:
+	case PROXIED_BROKEN:
+		CHECK(!proxied->conn && !waits && !timed && !proxied->tap);
+		return;
+	case PROXIED_STATE_COUNT:
+		CHECK(false);
+	}
+	CHECK(!waits && proxied->conn && proxied->conn->user == &proxied->user);
 }

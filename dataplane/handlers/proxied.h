@@ -19,8 +19,8 @@
 #ifndef WEIR_HANDLERS_PROXIED_H
 #define WEIR_HANDLERS_PROXIED_H
 
-#include "dataplane/handlers/handler.h"
 #include "dataplane/handlers/upstream.h"
+#include "dataplane/pipeline/handler.h"
 
 enum {
 	PROXIED_HEAD_BYTES = HTTP1_HEAD_BYTES + 256, /* what we add: Via and the body's length */
@@ -102,8 +102,15 @@ int proxy_open(struct proxy *proxy, const struct proxy_config *config, struct co
 	       struct tp_error *error);
 void proxy_close(struct proxy *proxy);
 
+/* handler.conn_max */
+uint32_t proxy_conn_max(const struct proxy *proxy);
+
 /* handler_ops.upkeep */
 uint64_t proxy_upkeep(struct proxy *proxy, uint64_t now_ns);
+
+/* CHECK the invariants of all, and of one exchange, for tests; between turns. */
+void proxy_verify(const struct proxy *proxy);
+void proxied_check(const struct proxied *proxied);
 
 /* Begins one; nothing is asked before the first advance. */
 struct proxied *proxied_begin(struct proxy *proxy, struct exchange *exchange,

@@ -42,6 +42,7 @@ static int proxy_create(const char *argument, const struct handler_config *confi
 		free(handler);
 		return code;
 	}
+	handler->handler.conn_max = proxy_conn_max(&handler->proxy);
 	*handler_out = &handler->handler;
 	return 0;
 }
@@ -76,6 +77,14 @@ static uint64_t proxy_keep_up(struct handler *handler, uint64_t now_ns)
 	return proxy_upkeep(proxy_of(handler), now_ns);
 }
 
+static void verify(const struct handler *handler, const struct exchange *exchange)
+{
+	if (exchange)
+		proxied_check(exchange_state(exchange));
+	else
+		proxy_verify(&((const struct proxy_handler *)handler)->proxy);
+}
+
 const struct handler_ops proxy_ops = {
 	.name = "proxy",
 	.argument = "ADDR[,ADDR]",
@@ -88,4 +97,5 @@ const struct handler_ops proxy_ops = {
 	.advance = proxy_advance,
 	.end = proxy_end,
 	.upkeep = proxy_keep_up,
+	.verify = verify,
 };

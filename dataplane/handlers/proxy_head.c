@@ -25,14 +25,14 @@ static bool names_proxy(struct span name)
 	return name.bytes > bytes && fields_same((struct span){name.base, bytes}, prefix);
 }
 
-/* Whether the message's Connection fields name this one. */
+/* Whether the message's Connection fields name this one, as the parser reads them. */
 static bool is_named(struct fields_walk connection, struct span name)
 {
-	struct span list, member;
+	struct span list;
 
 	while (fields_next(&connection, "connection", &list)) {
-		while (fields_member(&list, &member)) {
-			if (fields_alike(member, name))
+		while (list.bytes > 0) {
+			if (fields_alike(http1_take_token(&list), name))
 				return true;
 		}
 	}

@@ -1,5 +1,5 @@
-#include "dataplane/handlers/filler.h"
 #include "dataplane/handlers/handlers.h"
+#include "dataplane/pipeline/filler.h"
 
 #include "dataplane/core/clock.h"
 #include "dataplane/core/units.h"

@@ -293,3 +293,41 @@ void store_copy(const struct store *store, struct store_cursor *cursor, struct r
 		}
 	}
 }
+
+/* Its chain is as long as it says, ends where it says, and holds its bytes. */
+static void check_chain(const struct store *store, const struct store_entry *entry)
+{
+	uint64_t used = entry->key_bytes + entry->bytes;
+	uint32_t blocks = 0, last = SLAB_NONE;
+
+	for (uint32_t at = entry->first_block; at != SLAB_NONE; at = store->block_next[at]) {
+		last = at;
+		CHECK(++blocks <= store->blocks.in_use);
+	}
+	CHECK(blocks == entry->blocks && last == entry->last_block);
+	CHECK(used <= (uint64_t)blocks * STORE_BLOCK_BYTES);
+}
+
+void store_check(const struct store *store)
+{
+	uint32_t listed = 0, unpinned = 0, recent = 0;
+	uint64_t blocks = 0;
+
+	for (uint32_t bucket = 0; bucket <= store->bucket_mask; bucket++) {
+		for (uint32_t at = store->buckets[bucket]; at != SLAB_NONE;) {
+			const struct store_entry *entry = slab_at(&store->entries, at);
+
+			CHECK(entry->listed && (entry->hash & store->bucket_mask) == bucket);
+			CHECK((entry->pins == 0) == list_linked(&entry->recent));
+			check_chain(store, entry);
+			blocks += entry->blocks;
+			unpinned += entry->pins == 0;
+			CHECK(++listed <= store->entries.in_use);
+			at = entry->next;
+		}
+	}
+	CHECK(blocks <= store->blocks.in_use); /* dropped ones that are pinned have the rest */
+	for (struct list *link = store->recent.next; link != &store->recent; link = link->next)
+		recent++;
+	CHECK(recent == unpinned);
+}

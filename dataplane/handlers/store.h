@@ -87,6 +87,9 @@ void store_unpin(struct store *store, struct store_entry *entry);
 /* Has it found no longer; its memory is free once nobody has it pinned. */
 void store_drop(struct store *store, struct store_entry *entry);
 
+/* CHECKs the invariants, for tests. */
+void store_check(const struct store *store);
+
 /* A cursor over `bytes` of the entry from `offset` on. */
 struct store_cursor store_cursor(const struct store *store, const struct store_entry *entry,
 				 uint64_t offset, uint64_t bytes);

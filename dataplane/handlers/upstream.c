@@ -268,3 +268,37 @@ enum upstream_answer upstream_take(struct upstreams *upstreams, struct upstream_
 	upstream_leave(upstreams, user);
 	return answer;
 }
+
+/* Its idle connections are nobody's, alive, and among those that are open. */
+static void check_upstream(const struct upstreams *upstreams, const struct upstream *upstream)
+{
+	uint32_t idle = 0;
+
+	for (struct list *link = upstream->idle.next; link != &upstream->idle; link = link->next) {
+		const struct upstream_conn *conn = list_member(link, struct upstream_conn, idle);
+
+		CHECK(conn->upstream == upstream && conn->reused);
+		CHECK(!conn->user && !conn->closed && !list_linked(&conn->ending));
+		idle++;
+	}
+	CHECK(idle <= upstream->open && upstream->open <= upstreams->connections);
+}
+
+void upstreams_check(const struct upstreams *upstreams)
+{
+	const struct list *ending = &upstreams->ending;
+	uint32_t open = 0;
+	uint64_t due_ns = 0;
+
+	for (unsigned i = 0; i < upstreams->count; i++) {
+		check_upstream(upstreams, &upstreams->all[i]);
+		open += upstreams->all[i].open;
+	}
+	CHECK(open == upstreams->conns.in_use);
+	for (struct list *link = ending->next; link != ending; link = link->next) {
+		const struct upstream_conn *conn = list_member(link, struct upstream_conn, ending);
+
+		CHECK(!conn->user && !list_linked(&conn->idle) && conn->due_ns >= due_ns);
+		due_ns = conn->due_ns;
+	}
+}

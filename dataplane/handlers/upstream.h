@@ -107,6 +107,9 @@ bool upstream_speaks(const struct upstream_conn *conn);
 /* Resets those that have not ended in time; when the next one is to be. */
 uint64_t upstreams_upkeep(struct upstreams *upstreams, uint64_t now_ns);
 
+/* CHECKs the invariants, for tests; between turns. */
+void upstreams_check(const struct upstreams *upstreams);
+
 /* Its upstream failed: leaves it out for a time, and has the user not try it again. */
 void upstream_failed(struct upstream_conn *conn);
 

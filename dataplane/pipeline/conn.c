@@ -483,3 +483,40 @@ void conn_overdue(struct conn *conn)
 	else
 		arm(conn);
 }
+
+/* --- invariants --- */
+
+static void check_exchange(const struct conn *conn)
+{
+	const struct exchange *exchange = &conn->exchange;
+	const struct handler *handler = exchange->handler;
+
+	CHECK((handler != NULL) == (conn->state == CONN_EXCHANGE));
+	if (!handler)
+		return;
+	CHECK(!exchange->finished);
+	CHECK(!exchange->broken || list_linked(&conn->ready)); /* its reset is due */
+	if (handler->ops->verify)
+		handler->ops->verify(handler, exchange);
+}
+
+void conn_check(const struct conn *conn)
+{
+	const struct conn_world *world = conn->world;
+	const struct timer *timer = &conn->deadline.timer;
+	const uint64_t tick_ns = 1u << TIMER_TICK_SHIFT;
+	uint64_t at_ns = deadline_at(&conn->deadline, &world->timeouts);
+
+	CHECK(conn->state < CONN_STATE_COUNT);
+	CHECK(!conn->reader);
+	CHECK(conn->head_bytes == 0 || (conn->state == CONN_EXCHANGE && conn->head != world->head));
+	check_exchange(conn);
+	if (conn->aborted) {
+		CHECK(conn->state == CONN_ENDED);
+		return;
+	}
+	CHECK(conn->queued_bytes == 0); /* whatever the delivery policy says */
+	/* it fires when it is due, and the next sleep ends then, each to a tick */
+	CHECK(at_ns == TIMER_NEVER || timer->at_ns <= at_ns + tick_ns);
+	CHECK(timer->at_ns == TIMER_NEVER || world->wake_ns <= timer->at_ns + tick_ns);
+}

@@ -81,6 +81,9 @@ void conn_visit(struct conn *conn);
 /* Its timer fired: ends what is overdue, or waits on. */
 void conn_overdue(struct conn *conn);
 
+/* CHECKs its invariants and its exchange's, for tests; between turns. */
+void conn_check(const struct conn *conn);
+
 /* The transport closed it: what a handler keeps for it is released. */
 void conn_closed(struct conn *conn);
 

@@ -1,10 +1,11 @@
 /*
  * exchange: one request and the answer to it, as a handler sees them.
  *
- * A handler is sans-I/O and knows no protocol: it takes the request's body in the pieces in which
- * it was received, and puts the response's body into send memory that it is lent. What stands
- * around the bytes (frames, fields, chunks) is the codec's (codec.h), when they are written is the
- * delivery policy's, and a connection has one exchange at a time.
+ * A handler is sans-I/O and knows no framing: it takes the request's body in the pieces in which it
+ * was received, and puts the response's body into send memory that it is lent. Of HTTP it sees the
+ * request's head, and says status and fields. What stands around the bytes (frames, heads, chunks)
+ * is the codec's (codec.h), when they are written is the delivery policy's, and a connection has
+ * one exchange at a time.
  *
  *	begin (handler) -> { exchange_ready, _piece, _skip, _copy
  *			     exchange_respond, _left, _room, _put, _finish }*  -> end (handler)

@@ -1,6 +1,6 @@
 #include "dataplane/pipeline/http1_run.h"
 
-#include "dataplane/handlers/filler.h"
+#include "dataplane/pipeline/filler.h"
 #include "dataplane/pipeline/http1_answer.h"
 #include "dataplane/pipeline/world.h"
 

@@ -6,7 +6,7 @@
 #ifndef WEIR_PIPELINE_REFUSAL_H
 #define WEIR_PIPELINE_REFUSAL_H
 
-#include "dataplane/handlers/handler.h"
+#include "dataplane/pipeline/handler.h"
 
 struct conn_world;
 

@@ -14,6 +14,7 @@ struct server {
 	struct conn_world world; /* first */
 	struct server_counters counters;
 	struct list all;
+	uint32_t client_max; /* of the transport's connections; the rest is the handlers' */
 	struct tp_event events[LIMIT_TURN_EVENTS];
 };
 
@@ -28,6 +29,8 @@ static int judge(const struct server_config *config, struct tp_error *error)
 	if (config->route_count == 0 || config->route_count > ROUTES_MAX)
 		return tp_fail(error, -EINVAL, "the server has %u routes; 1 to %d are possible",
 			       config->route_count, ROUTES_MAX);
+	if (!config->create_handler)
+		return tp_fail(error, -EINVAL, "the server is told of nobody who makes handlers");
 	if (config->http1_limits.head_bytes > LIMIT_HEAD_BYTES ||
 	    config->http1_limits.fields > HTTP1_FIELDS_MAX)
 		return tp_fail(error, -EINVAL, "a head may have at most %d bytes and %d fields",
@@ -79,8 +82,8 @@ static int make_handlers(struct conn_world *world, const struct server_config *c
 			of_routes[i] = of_routes[same];
 			continue;
 		}
-		rc = handler_create(config->routes[i].handler, &handler_config, &of_routes[i],
-				    error);
+		rc = config->create_handler(config->routes[i].handler, &handler_config,
+					    &of_routes[i], error);
 		if (rc < 0)
 			return rc;
 		world->handlers[world->handler_count++] = of_routes[i];
@@ -114,6 +117,19 @@ static void survey_upkeep(struct conn_world *world)
 	for (unsigned i = 0; i < world->handler_count; i++)
 		if (world->handlers[i]->ops->upkeep)
 			world->upkeep[world->upkeep_count++] = world->handlers[i];
+}
+
+/*
+ * The transport has so many connections, whoever makes them. What handlers need is kept for them,
+ * else clients that do nothing but stay could have all; but half of it is the clients' in any case.
+ */
+static uint32_t count_clients(const struct conn_world *world, uint32_t conn_max)
+{
+	uint64_t kept = 0;
+
+	for (unsigned i = 0; i < world->handler_count; i++)
+		kept += world->handlers[i]->conn_max;
+	return kept < conn_max / 2 ? conn_max - (uint32_t)kept : conn_max - conn_max / 2;
 }
 
 static int make_memory(struct conn_world *world, uint32_t conn_max, struct tp_error *error)
@@ -155,6 +171,7 @@ int server_create(const struct server_config *config, struct tp *tp, struct serv
 	}
 	survey_routes(&server->world);
 	survey_upkeep(&server->world);
+	server->client_max = count_clients(&server->world, config->conn_max);
 	*server_out = server;
 	return 0;
 }
@@ -216,7 +233,8 @@ static void conn_event(struct conn_world *world, struct party *party, const stru
 static void accept_conn(struct server *server, struct tp_conn *handle)
 {
 	struct conn_world *world = &server->world;
-	struct conn *conn = world->draining ? NULL : slab_acquire(&world->conns);
+	bool has_room = !world->draining && world->conns.in_use < server->client_max;
+	struct conn *conn = has_room ? slab_acquire(&world->conns) : NULL;
 
 	if (!conn) {
 		server->counters.connections_refused++;
@@ -342,4 +360,25 @@ bool server_idle(const struct server *server)
 const struct server_counters *server_counters(const struct server *server)
 {
 	return &server->counters;
+}
+
+void server_check(const struct server *server)
+{
+	const struct conn_world *world = &server->world;
+	const struct server_counters *counters = &server->counters;
+	uint32_t conns = 0, heads = 0;
+
+	for (struct list *link = server->all.next; link != &server->all; link = link->next) {
+		const struct conn *conn = list_member(link, struct conn, all);
+
+		conn_check(conn);
+		conns++;
+		heads += conn->head_bytes > 0;
+	}
+	CHECK(conns == world->conns.in_use && conns <= server->client_max);
+	CHECK(conns == counters->connections - counters->connections_closed);
+	CHECK(heads == world->heads.in_use);
+	for (unsigned i = 0; i < world->handler_count; i++)
+		if (world->handlers[i]->ops->verify)
+			world->handlers[i]->ops->verify(world->handlers[i], NULL);
 }

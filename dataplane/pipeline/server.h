@@ -20,7 +20,7 @@
 #include "dataplane/pipeline/codec.h"
 #include "dataplane/pipeline/deadline.h"
 #include "dataplane/pipeline/delivery.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/pipeline/handler.h"
 #include "dataplane/pipeline/route.h"
 #include "dataplane/proto/http1_parser.h"
 #include "dataplane/transport/transport.h"
@@ -36,16 +36,33 @@ struct server_config {
 	const struct codec *codec;  /* static; NULL: framed */
 	const struct route *routes; /* lent */
 	unsigned route_count;	    /* at least 1 */
-	uint32_t response_bytes;    /* of handlers that are told no other */
-	const char *upstream;	    /* likewise, of those that pass requests on; NULL: none */
-	uint32_t conn_max;	    /* as the transport's limit */
-	uint32_t frame_max;	    /* largest frame_len accepted; 0: LIMIT_FRAME_BYTES */
-	uint32_t turn_requests;	    /* fairness bound; 0: LIMIT_TURN_REQUESTS */
-	uint64_t body_max;	    /* largest request body; 0: LIMIT_BODY_BYTES */
+	/* Makes the handler that a route's text names; as handler_create of dataplane/handlers. */
+	int (*create_handler)(const char *spec, const struct handler_config *config,
+			      struct handler **handler_out, struct tp_error *error);
+	uint32_t response_bytes; /* of handlers that are told no other */
+	const char *upstream;	 /* likewise, of those that pass requests on; NULL: none */
+	uint32_t conn_max;	 /* as the transport's limit; handlers' own are kept for them */
+	uint32_t frame_max;	 /* largest frame_len accepted; 0: LIMIT_FRAME_BYTES */
+	uint32_t turn_requests;	 /* fairness bound; 0: LIMIT_TURN_REQUESTS */
+	uint64_t body_max;	 /* largest request body; 0: LIMIT_BODY_BYTES */
 	struct timeouts timeouts;
 	const struct http1_parser *parser; /* static; NULL: views */
 	struct http1_limits http1_limits;  /* each 0: its default */
 };
+
+/* X(name, meaning): what handlers count, summed over a worker's; part of those below. */
+#define HANDLER_COUNTERS(X)                                                  \
+	X(files_cached, "static: answers from memory")                       \
+	X(files_streamed, "static: answers read from their file")            \
+	X(files_refused, "static: requests that no descriptor was left for") \
+	X(upstream_connections, "proxy: connections made")                   \
+	X(upstream_requests, "proxy: requests passed on")                    \
+	X(upstream_failures, "proxy: requests that an upstream failed")      \
+	X(upstream_retries, "proxy: requests sent again")                    \
+	X(cache_hits, "cache: answers from memory")                          \
+	X(cache_misses, "cache: answers fetched")                            \
+	X(cache_joined, "cache: requests that waited for another's fetch")   \
+	X(cache_evicted, "cache: answers dropped for room")
 
 /* X(name, meaning) */
 #define SERVER_COUNTERS(X)                                                                \
@@ -93,6 +110,9 @@ void server_drain(struct server *server);
 
 /* Whether no connection is left. */
 bool server_idle(const struct server *server);
+
+/* CHECKs the invariants of it, its connections and its handlers, for tests; between turns. */
+void server_check(const struct server *server);
 
 const struct server_counters *server_counters(const struct server *server);
 

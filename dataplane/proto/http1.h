@@ -130,6 +130,13 @@ enum http1_status http1_parse_response(const uint8_t *bytes, size_t available,
 				       const struct http1_limits *limits, struct http1_scan *scan,
 				       struct http1_response *response_out, size_t *head_bytes_out);
 
+/*
+ * Takes the next off a list of tokens parted by commas, such as Connection's, in which a quotation
+ * mark parts nothing; without the space around it, and empty where two commas meet or the
+ * list is at its end.
+ */
+struct span http1_take_token(struct span *list);
+
 /* The code that answers what is wrong, e.g. 431; 400 for anything without one of its own. */
 unsigned http1_status_code(enum http1_status status);
 

@@ -12,8 +12,7 @@ bool http1_is_word(struct span text, const char *word)
 	return i == text.bytes && !word[i];
 }
 
-/* Takes the next member of a comma-separated list, without the space around it. */
-static struct span take_member(struct span *list)
+struct span http1_take_token(struct span *list)
 {
 	const uint8_t *comma = list->bytes > 0 ? memchr(list->base, ',', list->bytes) : NULL;
 	struct span member = *list;
@@ -62,7 +61,7 @@ static enum http1_status judge_codings(struct span value)
 	bool others = false;
 
 	do {
-		struct span coding = take_member(&value);
+		struct span coding = http1_take_token(&value);
 		const uint8_t *end = coding.base + coding.bytes;
 
 		if (coding.bytes == 0 ||
@@ -87,7 +86,7 @@ static enum http1_status judge_coding(struct http1_walk *walk, struct span value
 static enum http1_status judge_connection(struct http1_walk *walk, struct span value)
 {
 	while (value.bytes > 0) {
-		struct span option = take_member(&value);
+		struct span option = http1_take_token(&value);
 
 		if (http1_is_word(option, "close"))
 			walk->seen |= HTTP1_SEEN_CLOSE;

@@ -38,6 +38,8 @@ LONG_BODY = "\tcall();\n" * 67
 # Each rule with files that break it, and the part of the complaint that proves it was this file.
 PLANTED = [
     (rules.include_directions, {"dataplane/proto/frame.c": '#include "stacks/registry.h"\n'}, "frame.c:1"),
+    (rules.include_directions, {"dataplane/pipeline/x.c": '#include "dataplane/handlers/x.h"\n',
+                                "dataplane/handlers/x.h": "struct x;\n"}, "x.c:1: may not include"),
     (rules.include_directions, {"dataplane/bad.h": '#include "apps/run/run.c"\n'}, "dataplane/bad.h:1"),
     (rules.include_directions, {"stacks/utcp/tcp.c": '\n#include "dataplane/proto/frame.c"\n'}, "tcp.c:2"),
     (rules.include_directions, {"stacks/epoll/epoll.c": '#include "stacks/utcp/utcp.h"\n'}, "epoll.c:1"),

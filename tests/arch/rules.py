@@ -28,6 +28,13 @@ EXCEPTIONS = {
 
 # Where a folder's own includes may point: the first prefix that a file's path has decides.
 MAY_INCLUDE = [
+    ("dataplane/core/", ["dataplane/core/"]),
+    ("dataplane/transport/", ["dataplane/transport/", "dataplane/core/"]),
+    ("dataplane/proto/", ["dataplane/proto/", "dataplane/core/"]),
+    ("dataplane/tls/", ["dataplane/tls/", "dataplane/transport/", "dataplane/core/"]),
+    ("dataplane/pipeline/", ["dataplane/pipeline/", "dataplane/transport/", "dataplane/proto/", "dataplane/core/"]),
+    ("dataplane/handlers/", ["dataplane/handlers/", "dataplane/pipeline/", "dataplane/transport/", "dataplane/proto/",
+                             "dataplane/core/"]),
     ("dataplane/", ["dataplane/"]),
     ("stacks/registry", ["dataplane/", "stacks/"]),
     ("stacks/bare", ["dataplane/", "stacks/bare.h"]),
@@ -108,7 +115,7 @@ def includes(root):
 
 
 def include_directions(root):
-    """Includes point only where the planes allow: apps to registry and dataplane, stacks to dataplane, utcp to core."""
+    """Includes point only where the planes allow: apps to dataplane, handlers to pipeline, stacks to the contract."""
     found = []
     for path, number, quoted, target in includes(root):
         allowed = next((ways for prefix, ways in MAY_INCLUDE if path.startswith(prefix)), [])

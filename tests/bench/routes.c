@@ -1,7 +1,7 @@
 #include "tests/bench/routes.h"
 
 #include "dataplane/core/check.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/pipeline/handler.h"
 #include "dataplane/pipeline/route.h"
 
 static struct route_table *table;

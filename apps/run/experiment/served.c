@@ -3,7 +3,7 @@
 #include "apps/common/file.h"
 #include "apps/common/json.h"
 #include "apps/provenance/sha256.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include <errno.h>
 #include <fts.h>

@@ -8,7 +8,7 @@
 #include "dataplane/core/limits.h"
 #include "dataplane/core/units.h"
 #include "dataplane/pipeline/delivery.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include <assert.h>
 #include <ctype.h>

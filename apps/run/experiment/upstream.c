@@ -2,7 +2,7 @@
 
 #include "apps/run/experiment/axis_judge.h"
 #include "apps/run/experiment/complaint.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include <stdio.h>
 #include <string.h>

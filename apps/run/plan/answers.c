@@ -1,6 +1,6 @@
 #include "apps/run/plan/answers.h"
 
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include <errno.h>
 #include <stdio.h>

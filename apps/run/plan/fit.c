@@ -7,7 +7,7 @@
 #include "apps/run/plan/workers.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 #include "dataplane/proto/frame.h"
 #include "dataplane/tls/tls.h"
 #include "stacks/registry.h"

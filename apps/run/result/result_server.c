@@ -1,7 +1,7 @@
 #include "apps/common/json.h"
 #include "apps/run/result/growth.h"
 #include "apps/run/result/result.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/pipeline/server.h"
 
 #include <math.h>
 #include <string.h>

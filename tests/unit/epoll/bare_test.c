@@ -3,7 +3,6 @@
  */
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
-#include "dataplane/handlers/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/epoll/epoll.h"
 #include "tests/support/loopback.h"

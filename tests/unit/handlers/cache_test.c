@@ -1,88 +1,10 @@
 #include "dataplane/core/clock.h"
-#include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 #include "tests/support/suite.h"
-#include "tests/unit/handlers/hand.h"
+#include "tests/unit/handlers/cached.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-enum { PORT = 80, UPSTREAM_PORT = 8001, CLIENTS = 12 };
-
-static struct hand hand;
-static struct hand_end *client, *upstream;
-
-static void turn(unsigned times)
-{
-	while (times-- > 0)
-		hand_turn(&hand);
-}
-
-static void open_cache(const char *options, const char *upstream_handler)
-{
-	char spec[128];
-
-	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u;ttl=60s%s", UPSTREAM_PORT, options);
-	hand_open(&hand);
-	hand_serve(&hand, PORT, spec);
-	hand_serve(&hand, UPSTREAM_PORT, upstream_handler);
-	client = hand_connect(&hand, PORT);
-}
-
-/* With an upstream in the test's hand. */
-static void open_served(const char *spec)
-{
-	hand_open(&hand);
-	hand_listen(&hand);
-	hand_serve(&hand, PORT, spec);
-	client = hand_connect(&hand, PORT);
-}
-
-/* What names no lifetime is kept for a minute, unless the options say another time. */
-static void open_by_hand(const char *options)
-{
-	char spec[128];
-
-	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u;ttl=60s%s", HAND_PORT, options);
-	open_served(spec);
-}
-
-/* Whether a request has come to the upstream, whose latest connection is `upstream`. */
-static bool asked(void)
-{
-	turn(5);
-	for (unsigned i = 0; i < hand.upstream_count; i++) {
-		upstream = &hand.upstreams[i];
-		if (strstr(upstream->text, "\r\n\r\n")) {
-			hand_forget(upstream);
-			return true;
-		}
-	}
-	return false;
-}
-
-/* Sends a request as the client and, should it be asked, answers it as the upstream. */
-static bool asked_for(const char *request, const char *answer)
-{
-	bool was;
-
-	hand_forget(client);
-	hand_send(&hand, client, request);
-	was = asked();
-	if (was)
-		hand_send(&hand, upstream, answer);
-	CU_ASSERT_TRUE(hand_await_text(&hand, client, "\r\n\r\n"));
-	turn(3);
-	return was;
-}
-
-static const char plain[] = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
-static const char ok[] = "HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Length: 5\r\n\r\nhello";
-
-static const struct server_counters *counters(void)
-{
-	return hand_counters(&hand, 0);
-}
 
 static void an_answer_is_fetched_once(void)
 {
@@ -301,200 +223,6 @@ static void date_is_the_origins(void)
 	hand_close(&hand);
 }
 
-static struct hand_end *clients[CLIENTS];
-
-/* Many ask for the same while the first of them is being answered. */
-static void ask_all(void)
-{
-	for (unsigned i = 0; i < CLIENTS; i++) {
-		clients[i] = hand_connect(&hand, PORT);
-		hand_send(&hand, clients[i], plain);
-	}
-	turn(5);
-}
-
-static unsigned answered(const char *body)
-{
-	unsigned count = 0;
-
-	turn(20);
-	for (unsigned i = 0; i < CLIENTS; i++)
-		count += hand_has(clients[i], "200 OK") && strcmp(hand_body(clients[i]), body) == 0;
-	return count;
-}
-
-static void many_that_ask_at_once_are_one_fetch(void)
-{
-	open_by_hand("");
-	ask_all();
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
-	CU_ASSERT_EQUAL(answered("hello"), 0);
-	hand_send(&hand, upstream, "lo");
-	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
-	CU_ASSERT_EQUAL(hand.upstream_count, 1);
-	CU_ASSERT_FALSE(asked());
-	CU_ASSERT_EQUAL(counters()->upstream_requests, 1);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 1);
-	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS - 1);
-	CU_ASSERT_FALSE(asked_for(plain, ok)); /* it stays when they have gone */
-	CU_ASSERT_EQUAL(counters()->cache_hits, 1);
-	hand_close(&hand);
-}
-
-/* Answers each of the fetches that those make who waited in vain. */
-static void expect_fetches_of_their_own(unsigned fetches)
-{
-	unsigned count = 0;
-
-	while (asked()) {
-		count++;
-		hand_send(&hand, upstream, ok);
-	}
-	CU_ASSERT_EQUAL(count, fetches);
-	CU_ASSERT_EQUAL(answered("hello"), fetches);
-}
-
-static void what_is_not_kept_each_fetches(void)
-{
-	open_by_hand("");
-	ask_all();
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream,
-		  "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nhi");
-	expect_fetches_of_their_own(CLIENTS - 1);
-	CU_ASSERT_STRING_EQUAL(hand_body(clients[0]), "hi");
-	CU_ASSERT_EQUAL(counters()->upstream_requests, CLIENTS);
-	CU_ASSERT_EQUAL(counters()->cache_misses, CLIENTS);
-	hand_close(&hand);
-}
-
-static void a_fetch_that_breaks_off_is_not_kept(void)
-{
-	open_by_hand("");
-	ask_all();
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
-	turn(3);
-	hand_reset(&hand, upstream);
-	expect_fetches_of_their_own(CLIENTS - 1);
-	CU_ASSERT_TRUE(clients[0]->closed);
-	CU_ASSERT_EQUAL(clients[0]->reason, TP_RESET);
-	CU_ASSERT_TRUE(asked_for(plain, ok));
-	hand_close(&hand);
-}
-
-static void a_client_that_leaves_its_fetch_fails_nobody(void)
-{
-	open_by_hand("");
-	ask_all();
-	CU_ASSERT_TRUE(asked());
-	hand_reset(&hand, clients[5]);
-	hand_reset(&hand, clients[0]);
-	expect_fetches_of_their_own(CLIENTS - 2);
-	hand_close(&hand);
-}
-
-static void nobody_waits_for_a_fetch_for_ever(void)
-{
-	open_by_hand(";response=20ms");
-	clients[0] = hand_connect(&hand, PORT);
-	hand_send(&hand, clients[0], plain);
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, client, plain);
-	hand_wait(&hand, 19 * CLOCK_MS_NS);
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
-	CU_ASSERT_FALSE(asked());
-	hand_wait(&hand, CLOCK_MS_NS);
-	CU_ASSERT_EQUAL(counters()->cache_joined, 1);
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, ok);
-	CU_ASSERT_TRUE(hand_await_text(&hand, client, "hello"));
-	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
-	hand_close(&hand);
-}
-
-/* As much of a long answer as goes out to a client that takes nothing. */
-static void send_much(void)
-{
-	for (unsigned i = 0; i < 50; i++) {
-		char piece[10000];
-		struct room rooms[2];
-
-		memset(piece, 'x', sizeof(piece));
-		if (tp_reserve(hand.upstream_tp, upstream->conn, sizeof(piece), rooms) > 0)
-			hand_send_bytes(&hand, upstream, piece, sizeof(piece));
-		hand_turn(&hand);
-	}
-}
-
-/* A fetch by a client that takes nothing of its answer. */
-static void begin_slow(void)
-{
-	client->holds = true;
-	hand_send(&hand, client, plain);
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n");
-	send_much();
-}
-
-/* All others wait for it. */
-static void open_slow(void)
-{
-	open_by_hand("");
-	begin_slow();
-	ask_all();
-	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS);
-}
-
-static void a_client_that_dawdles_is_overtaken(void)
-{
-	open_slow();
-	hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS - 1);
-	CU_ASSERT_FALSE(asked());
-	hand_wait(&hand, 1);
-	CU_ASSERT_TRUE(asked()); /* once for all of them */
-	hand_send(&hand, upstream, ok);
-	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
-	CU_ASSERT_FALSE(asked());
-	CU_ASSERT_EQUAL(counters()->upstream_requests, 2);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
-	CU_ASSERT_EQUAL(hand_get(&hand, clients[0], "/x", ""), 200);
-	CU_ASSERT_EQUAL(counters()->cache_hits, 1);
-	hand_close(&hand);
-}
-
-/* One that takes a little now and then is as slow as one that takes nothing. */
-static void nobody_joins_a_client_that_has_dawdled(void)
-{
-	open_by_hand("");
-	begin_slow();
-	for (unsigned i = 0; i < 4; i++) {
-		hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS / 4);
-		client->holds = false;
-		hand_turn(&hand);
-		client->holds = true;
-		send_much();
-	}
-	ask_all();
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, ok);
-	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
-	hand_close(&hand);
-}
-
-static void a_slow_client_that_leaves_fails_nobody(void)
-{
-	open_slow();
-	hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS);
-	CU_ASSERT_TRUE(asked());
-	hand_reset(&hand, client);
-	hand_reset(&hand, clients[0]);
-	expect_fetches_of_their_own(CLIENTS - 1);
-	hand_close(&hand);
-}
-
 static void bodies_without_a_certain_end_are_not_kept(void)
 {
 	open_by_hand("");
@@ -551,7 +279,6 @@ static void its_text_is_judged(void)
 	CU_ASSERT_TRUE(handler_check("cache:127.0.0.1:80;ttl=5", &error) < 0);
 	CU_ASSERT_TRUE(handler_check("cache:", &error) < 0);
 }
-
 static const struct suite_test tests[] = {
 	{"an answer is fetched once", an_answer_is_fetched_once},
 	{"hits need no upstream", hits_need_no_upstream},
@@ -567,15 +294,6 @@ static const struct suite_test tests[] = {
 	{"what is stale is fetched anew", what_is_stale_is_fetched_anew},
 	{"age counts from when it was asked for", age_counts_from_when_it_was_asked_for},
 	{"Date is the origin's", date_is_the_origins},
-	{"many that ask at once are one fetch", many_that_ask_at_once_are_one_fetch},
-	{"what is not kept, each fetches", what_is_not_kept_each_fetches},
-	{"a fetch that breaks off is not kept", a_fetch_that_breaks_off_is_not_kept},
-	{"a client that leaves its fetch fails nobody",
-	 a_client_that_leaves_its_fetch_fails_nobody},
-	{"nobody waits for a fetch for ever", nobody_waits_for_a_fetch_for_ever},
-	{"a client that dawdles is overtaken", a_client_that_dawdles_is_overtaken},
-	{"nobody joins a client that has dawdled", nobody_joins_a_client_that_has_dawdled},
-	{"a slow client that leaves fails nobody", a_slow_client_that_leaves_fails_nobody},
 	{"bodies without a certain end are not kept", bodies_without_a_certain_end_are_not_kept},
 	{"the least recently asked for makes room", the_least_recently_asked_for_makes_room},
 	{"what is too large is passed on", what_is_too_large_is_passed_on},

@@ -2,6 +2,7 @@
 
 #include "dataplane/core/clock.h"
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 #include "dataplane/pipeline/codec.h"
 #include "tests/support/suite.h"
 
@@ -26,9 +27,9 @@ static unsigned poll_now(struct tp *tp, struct tp_event *events, unsigned room, 
 /* The memory stack, told the time. */
 static struct tp_ops hand_ops;
 
-static struct tp *open_tp(struct hand *hand)
+static struct tp *open_tp(struct hand *hand, uint32_t conn_max)
 {
-	struct tp_config config = {.limits = {.conn_max = CONNS,
+	struct tp_config config = {.limits = {.conn_max = conn_max,
 					      .recv_bytes = LIMIT_RECV_BYTES,
 					      .send_bytes = LIMIT_SEND_BYTES},
 				   .cpu = -1,
@@ -49,7 +50,8 @@ void hand_open(struct hand *hand)
 	hand_ops.poll = poll_now;
 	now_ns = clock_now_ns() + 3600 * CLOCK_SECOND_NS;
 	CU_ASSERT_EQUAL_FATAL(memory_net_create(&hand->net), 0);
-	hand->client_tp = open_tp(hand);
+	hand->conn_max = CONNS;
+	hand->client_tp = open_tp(hand, CONNS);
 }
 
 void hand_kill(struct hand *hand, unsigned server)
@@ -82,13 +84,16 @@ void hand_close(struct hand *hand)
 unsigned hand_serve(struct hand *hand, uint16_t port, const char *handler)
 {
 	struct route route = {.path = "/", .prefix = true, .handler = handler};
-	struct server_config config = {
-		.codec = &codec_http1, .routes = &route, .route_count = 1, .conn_max = CONNS};
+	struct server_config config = {.codec = &codec_http1,
+				       .routes = &route,
+				       .route_count = 1,
+				       .create_handler = handler_create,
+				       .conn_max = hand->conn_max};
 	unsigned index = hand->server_count++;
 	struct tp_error error = {""};
 
 	CU_ASSERT_EQUAL(delivery_parse("coalesce", &config.delivery), 0);
-	hand->server_tps[index] = open_tp(hand);
+	hand->server_tps[index] = open_tp(hand, hand->conn_max);
 	CU_ASSERT_EQUAL_FATAL(
 		memory_ops.listen(hand->server_tps[index], &(struct tp_addr){.port = port}, &error),
 		0);
@@ -101,7 +106,7 @@ void hand_listen(struct hand *hand)
 {
 	struct tp_error error;
 
-	hand->upstream_tp = open_tp(hand);
+	hand->upstream_tp = open_tp(hand, CONNS);
 	CU_ASSERT_EQUAL_FATAL(
 		memory_ops.listen(hand->upstream_tp, &(struct tp_addr){.port = HAND_PORT}, &error),
 		0);
@@ -160,8 +165,10 @@ static void poll_ends(struct tp *tp, struct hand_end *ends, unsigned *count)
 void hand_turn(struct hand *hand)
 {
 	for (unsigned i = 0; i < hand->server_count; i++) {
-		if (hand->servers[i])
-			server_turn(hand->servers[i], 0);
+		if (!hand->servers[i])
+			continue;
+		server_turn(hand->servers[i], 0);
+		server_check(hand->servers[i]);
 	}
 	if (hand->upstream_tp)
 		poll_ends(hand->upstream_tp, hand->upstreams, &hand->upstream_count);

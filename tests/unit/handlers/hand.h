@@ -36,6 +36,7 @@ struct hand {
 	struct tp *server_tps[HAND_SERVERS];
 	struct server *servers[HAND_SERVERS];
 	unsigned server_count;
+	uint32_t conn_max; /* of each server made from now on */
 };
 
 void hand_open(struct hand *hand);

@@ -1,4 +1,5 @@
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 #include "tests/support/suite.h"
 #include "tests/unit/handlers/gateway.h"
 
@@ -111,6 +112,20 @@ static void fields_of_one_hop_stay_there(void)
 	CU_ASSERT_FALSE(hand_has(client, "Proxy-"));
 	CU_ASSERT_FALSE(hand_has(client, "Keep-Alive: 1"));
 	CU_ASSERT_STRING_EQUAL(hand_body(client), "ok");
+	hand_close(&hand);
+}
+
+/* A list of tokens knows no quoted strings: what parts it for the parser parts it here. */
+static void a_quotation_mark_hides_no_named_field(void)
+{
+	open_by_hand("");
+	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\nConnection: \"x, X-Drop ,, close\r\n"
+			   "X-Drop: 1\r\n\r\n"));
+	CU_ASSERT_FALSE(hand_has(upstream, "X-Drop"));
+	hand_send(&hand, upstream, "HTTP/1.1 204 No Content\r\n\r\n");
+	CU_ASSERT_EQUAL(status(), 204);
+	turn(3);
+	CU_ASSERT_TRUE(client->finished);
 	hand_close(&hand);
 }
 
@@ -404,6 +419,43 @@ static void a_client_that_leaves_takes_its_upstream_along(void)
 	hand_close(&hand);
 }
 
+/* It may read on (RFC 9112 section 9.6); the next in line waits for its answer, and no longer. */
+static void a_client_that_ends_its_side_is_answered(void)
+{
+	struct hand_end *next;
+
+	open_by_hand(";connections=1");
+	CU_ASSERT_TRUE(ask("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n"));
+	hand_finish(&hand, client);
+	next = hand_connect(&hand, PORT);
+	hand_send(&hand, next, "GET /2 HTTP/1.1\r\nHost: a\r\n\r\n");
+	turn(3);
+	CU_ASSERT_FALSE(client->finished);
+	CU_ASSERT_FALSE(upstream->closed);
+	hand_forget(upstream);
+	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	turn(3);
+	CU_ASSERT_EQUAL(status(), 200);
+	CU_ASSERT_TRUE(client->finished);
+	CU_ASSERT_TRUE(hand_has(upstream, "GET /2 "));
+	CU_ASSERT_EQUAL(hand.upstream_count, 1);
+	hand_close(&hand);
+}
+
+static void a_reset_behind_its_end_is_one(void)
+{
+	open_by_hand("");
+	CU_ASSERT_TRUE(ask("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+	hand_finish(&hand, client);
+	turn(3);
+	CU_ASSERT_FALSE(upstream->closed);
+	hand_reset(&hand, client);
+	turn(3);
+	CU_ASSERT_TRUE(upstream->closed);
+	CU_ASSERT_EQUAL(counters()->upstream_failures, 0);
+	hand_close(&hand);
+}
+
 /* Who reads nothing stops the upstream once the memories between are full. */
 static void backpressure_reaches_the_upstream(void)
 {
@@ -469,6 +521,8 @@ static const struct suite_test tests[] = {
 	{"bodies are streamed both ways", bodies_are_streamed_both_ways},
 	{"chunked bodies stay chunked", chunked_bodies_stay_chunked},
 	{"fields of one hop stay there", fields_of_one_hop_stay_there},
+	{"a quotation mark hides no field that Connection names",
+	 a_quotation_mark_hides_no_named_field},
 	{"a Connection that names too many fields is refused", too_many_named_fields_are_refused},
 	{"absolute form becomes origin form", absolute_form_becomes_origin_form},
 	{"a path with parts of dots is refused", a_path_with_parts_of_dots_is_refused},
@@ -489,6 +543,8 @@ static const struct suite_test tests[] = {
 	 a_response_before_the_request_is_whole_ends_both},
 	{"a client that leaves takes its upstream along",
 	 a_client_that_leaves_takes_its_upstream_along},
+	{"a client that ends its side is answered", a_client_that_ends_its_side_is_answered},
+	{"a client's reset behind its end takes its upstream along", a_reset_behind_its_end_is_one},
 	{"backpressure reaches the upstream", backpressure_reaches_the_upstream},
 	{"its text is judged", its_text_is_judged},
 };

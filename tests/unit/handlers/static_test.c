@@ -1,4 +1,5 @@
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 #include "tests/support/suite.h"
 #include "tests/unit/handlers/hand.h"
 

@@ -23,6 +23,12 @@ static void open_store(void)
 			      0);
 }
 
+static void close_store(void)
+{
+	store_check(&store);
+	store_destroy(&store);
+}
+
 /* Adds an entry of `bytes`, each of value `fill`; whether all of it found room. */
 static bool add(const char *key, size_t bytes, uint8_t fill)
 {
@@ -32,10 +38,14 @@ static bool add(const char *key, size_t bytes, uint8_t fill)
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(entry);
 	memset(body, fill, bytes);
+	store_check(&store);
 	whole = store_append(&store, entry, (struct span){body, bytes});
+	store_check(&store);
 	if (!whole)
 		store_drop(&store, entry);
+	store_check(&store);
 	store_unpin(&store, entry);
+	store_check(&store);
 	free(body);
 	return whole;
 }
@@ -71,7 +81,7 @@ static void entries_are_found_by_key(void)
 	CU_ASSERT_EQUAL(entry->bytes, 100);
 	CU_ASSERT_TRUE(holds(entry, 0, 1));
 	CU_ASSERT_EQUAL(store_find(&store, span_of("two"))->bytes, 0);
-	store_destroy(&store);
+	close_store();
 }
 
 static void bytes_are_whole_at_every_offset_and_block_edge(void)
@@ -83,7 +93,7 @@ static void bytes_are_whole_at_every_offset_and_block_edge(void)
 			CU_ASSERT_TRUE(
 				holds(store_find(&store, span_of("edge")), offset, (uint8_t)bytes));
 	}
-	store_destroy(&store);
+	close_store();
 }
 
 static void another_of_the_same_key_takes_its_place(void)
@@ -95,7 +105,7 @@ static void another_of_the_same_key_takes_its_place(void)
 	CU_ASSERT_EQUAL(store.entries.in_use, 1);
 	CU_ASSERT_EQUAL(store.blocks.in_use, 1);
 	CU_ASSERT_EQUAL(store.evicted, 0);
-	store_destroy(&store);
+	close_store();
 }
 
 static void the_least_recently_used_makes_room(void)
@@ -114,7 +124,7 @@ static void the_least_recently_used_makes_room(void)
 	CU_ASSERT_PTR_EQUAL(store_find(&store, span_of("a")), a);
 	CU_ASSERT_EQUAL(store.evicted, 1);
 	CU_ASSERT_TRUE(holds(store_find(&store, span_of("d")), 0, 4));
-	store_destroy(&store);
+	close_store();
 }
 
 static void there_are_never_more_entries_than_allowed(void)
@@ -128,7 +138,7 @@ static void there_are_never_more_entries_than_allowed(void)
 		CU_ASSERT_TRUE(store.entries.in_use <= ENTRIES);
 	}
 	CU_ASSERT_EQUAL(store.evicted, 100 - ENTRIES);
-	store_destroy(&store);
+	close_store();
 }
 
 static void pinned_entries_stay_readable(void)
@@ -142,12 +152,13 @@ static void pinned_entries_stay_readable(void)
 	CU_ASSERT_FALSE(add("large", BLOCKS * STORE_BLOCK_BYTES, 1));
 	CU_ASSERT_PTR_EQUAL(store_find(&store, span_of("kept")), entry);
 	store_drop(&store, entry);
+	store_check(&store);
 	CU_ASSERT_PTR_NULL(store_find(&store, span_of("kept")));
 	CU_ASSERT_TRUE(add("other", 9000, 3));
 	CU_ASSERT_TRUE(holds(entry, 0, 9));
 	store_unpin(&store, entry);
 	CU_ASSERT_TRUE(add("all", BLOCKS * STORE_BLOCK_BYTES - 3, 1));
-	store_destroy(&store);
+	close_store();
 }
 
 static void room_asked_for_twice_is_the_same(void)
@@ -166,7 +177,7 @@ static void room_asked_for_twice_is_the_same(void)
 	CU_ASSERT_EQUAL(store.blocks.in_use, 2);
 	store_unpin(&store, entry);
 	CU_ASSERT_PTR_EQUAL(store_find(&store, (struct span){block, sizeof(block)}), entry);
-	store_destroy(&store);
+	close_store();
 }
 
 static void nothing_is_made_of_no_room(void)

@@ -3,6 +3,7 @@
 #include "tests/support/suite.h"
 #include "tests/unit/handlers/gateway.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void a_connection_serves_one_request_after_the_other(void)
@@ -359,6 +360,57 @@ static void who_is_called_and_leaves_has_the_next_called(void)
 	hand_close(&hand);
 }
 
+/* As many clients come as there are connections; those that stay and those that do not, counted. */
+static void crowd(const char *options, unsigned kept)
+{
+	enum { CONNS = 8 };
+	char spec[128];
+
+	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u%s", HAND_PORT, options);
+	hand_open(&hand);
+	hand_listen(&hand);
+	hand.conn_max = CONNS;
+	hand_serve(&hand, PORT, spec);
+	for (unsigned i = 0; i < CONNS; i++)
+		hand_connect(&hand, PORT);
+	turn(3);
+	for (unsigned i = 0; i < CONNS; i++)
+		CU_ASSERT_EQUAL(hand.clients[i].closed, i >= kept);
+	CU_ASSERT_EQUAL(hand_counters(&hand, 0)->connections, kept);
+	CU_ASSERT_EQUAL(hand_counters(&hand, 0)->connections_refused, CONNS - kept);
+}
+
+/* Each of them asks at once; all are answered, by as many connections as there may be. */
+static void answer_all(unsigned clients, unsigned connections)
+{
+	for (unsigned i = 0; i < clients; i++) {
+		hand_send(&hand, &hand.clients[i],
+			  "GET / HTTP/1.1\r\nHost: a\r\nPragma: x\r\n\r\n");
+		turn(3);
+	}
+	CU_ASSERT_EQUAL_FATAL(hand.upstream_count, connections);
+	for (unsigned i = 0; i < clients; i++) {
+		hand_send(&hand, &hand.upstreams[i % connections],
+			  "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+		turn(3);
+	}
+	for (unsigned i = 0; i < clients; i++)
+		CU_ASSERT_TRUE(hand_has(&hand.clients[i], "200 OK"));
+	hand_close(&hand);
+}
+
+static void clients_leave_the_upstreams_their_connections(void)
+{
+	crowd(";connections=2", 6);
+	answer_all(6, 2);
+}
+
+static void upstreams_leave_the_clients_half(void)
+{
+	crowd("", 4);
+	answer_all(4, 4);
+}
+
 static const struct suite_test tests[] = {
 	{"a connection serves one request after the other",
 	 a_connection_serves_one_request_after_the_other},
@@ -387,6 +439,9 @@ static const struct suite_test tests[] = {
 	{"nobody goes before the first in line", nobody_goes_before_the_first_in_line},
 	{"who is called and leaves has the next called",
 	 who_is_called_and_leaves_has_the_next_called},
+	{"clients leave the upstreams their connections",
+	 clients_leave_the_upstreams_their_connections},
+	{"upstreams leave the clients half of all connections", upstreams_leave_the_clients_half},
 	{"the line moves on past who leaves it", the_line_moves_on_past_who_leaves_it},
 };
 

@@ -1,5 +1,6 @@
 #include "tests/unit/pipeline/bench.h"
 
+#include "dataplane/handlers/spec.h"
 #include "tests/support/suite.h"
 
 #include <stdlib.h>
@@ -13,6 +14,7 @@ struct server_config bench_config(const char *delivery, const char *handler,
 	static struct route route = {.path = "/", .prefix = true};
 	struct server_config config = {.routes = &route,
 				       .route_count = 1,
+				       .create_handler = handler_create,
 				       .response_bytes = response_bytes,
 				       .conn_max = BENCH_CONNS};
 
@@ -65,6 +67,7 @@ static void poll_client(struct bench *bench)
 void bench_turn(struct bench *bench)
 {
 	server_turn(bench->server, 0);
+	server_check(bench->server);
 	poll_client(bench);
 }
 

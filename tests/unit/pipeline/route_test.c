@@ -1,5 +1,5 @@
 #include "dataplane/pipeline/route.h"
-#include "dataplane/handlers/handler.h"
+#include "dataplane/pipeline/handler.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>

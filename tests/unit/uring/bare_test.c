@@ -1,6 +1,5 @@
 /* The bare echo answers each request with its id, however the requests come. */
 #include "dataplane/core/clock.h"
-#include "dataplane/handlers/handler.h"
 #include "dataplane/proto/frame.h"
 #include "stacks/bare.h"
 #include "tests/support/loopback.h"

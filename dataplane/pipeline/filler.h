@@ -3,8 +3,8 @@
  *
  * Plane: turn.
  */
-#ifndef WEIR_HANDLERS_FILLER_H
-#define WEIR_HANDLERS_FILLER_H
+#ifndef WEIR_PIPELINE_FILLER_H
+#define WEIR_PIPELINE_FILLER_H
 
 #include "dataplane/pipeline/exchange.h"
 

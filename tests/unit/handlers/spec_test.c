@@ -1,4 +1,4 @@
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>

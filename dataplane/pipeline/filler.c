@@ -1,4 +1,4 @@
-#include "dataplane/handlers/filler.h"
+#include "dataplane/pipeline/filler.h"
 
 #include "dataplane/core/limits.h"
 #include "dataplane/proto/frame.h"

@@ -1,4 +1,4 @@
-#include "dataplane/handlers/handler.h"
+#include "dataplane/handlers/spec.h"
 
 #include "dataplane/core/units.h"
 #include "dataplane/handlers/handlers.h"
