@@ -359,7 +359,8 @@ json_t *stack_features_to_json(const struct tp_ops *ops)
 
 json_t *stack_capabilities_to_json(uint32_t capabilities)
 {
-	static const char *const names[] = {"can_block", "needs_hugepages", "refusal_is_known"};
+	static const char *const names[] = {"can_block", "needs_hugepages", "refusal_is_known",
+					    "sends_files"};
 	json_t *array = json_array();
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)

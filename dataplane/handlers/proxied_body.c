@@ -168,6 +168,13 @@ static enum proxied_pass pass_read(struct proxied *proxied, struct span_reader *
 	}
 }
 
+/* A head whose body is long in coming does not wait for it. */
+static void pass_head(struct proxied *proxied)
+{
+	if (!proxied->wants_room && !exchange_put_head(proxied->exchange))
+		proxied->wants_room = true;
+}
+
 enum proxied_pass proxied_pass(struct proxied *proxied)
 {
 	struct upstream_conn *conn = proxied->conn;
@@ -191,5 +198,7 @@ enum proxied_pass proxied_pass(struct proxied *proxied)
 	} while (status == PASS_WAIT && !proxied->wants_room && lent > 0);
 	if (status == PASS_WAIT && (conn->closed || (conn->finished && !proxied->wants_room)))
 		return PASS_BROKEN;
+	if (status == PASS_WAIT)
+		pass_head(proxied);
 	return status;
 }

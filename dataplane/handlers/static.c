@@ -3,8 +3,8 @@
  *
  * A small file is read whole and kept in the handler's store, where it answers from memory for
  * LIMIT_FILE_TRUSTED_NS before the folder is asked whether it is still the same. A larger one is
- * read piece by piece into the send memory, as there is room, from a descriptor that its exchange
- * holds. What was promised is sent: of a file that grew meanwhile no more, and where it shrank the
+ * sent by the transport where that can, else read piece by piece into the send memory as there is
+ * room, from a descriptor that its exchange holds. What was promised is sent: of a file that grew meanwhile no more, and where it shrank the
  * connection is broken.
  */
 #include "dataplane/core/check.h"
@@ -39,6 +39,7 @@ struct kept {
 struct sending {
 	unsigned refusal; /* the code to refuse with, or 0 */
 	int fd;		  /* streamed, or NO_FILE */
+	bool reads;	  /* it cannot be sent as a file, so it is read */
 	uint64_t offset;
 	struct kept *kept; /* pinned, or NULL */
 	struct store_cursor cursor;
@@ -332,6 +333,22 @@ static bool produce(struct exchange *exchange, void *source, struct room_writer 
 	return true;
 }
 
+/* Has the transport send the file, as far as it takes it; false if the rest is to be read. */
+static bool send_file(struct folder *folder, struct exchange *exchange, struct sending *sending)
+{
+	int64_t sent = 0;
+
+	while (exchange_left(exchange) > 0) {
+		sent = exchange_send_file(exchange, sending->fd, sending->offset);
+		if (sent <= 0)
+			break;
+		sending->offset += (uint64_t)sent;
+		folder->world->counters->file_bytes_sent += (uint64_t)sent;
+	}
+	sending->reads = sent < 0;
+	return !sending->reads;
+}
+
 static void static_advance(struct handler *handler, struct exchange *exchange)
 {
 	struct sending *sending = exchange_state(exchange);
@@ -341,6 +358,9 @@ static void static_advance(struct handler *handler, struct exchange *exchange)
 		exchange_refuse(exchange, sending->refusal, http1_reason(sending->refusal));
 		return;
 	}
+	if (sending->fd != NO_FILE && !sending->reads &&
+	    send_file(folder_of(handler), exchange, sending) && exchange_left(exchange) > 0)
+		return;
 	produce_rest(exchange, produce, folder_of(handler));
 }
 

@@ -4,6 +4,8 @@
 #include "dataplane/pipeline/body.h"
 #include "dataplane/pipeline/output.h"
 
+#include <errno.h>
+
 static struct conn *conn_of(const struct exchange *exchange)
 {
 	return list_member(exchange, struct conn, exchange);
@@ -192,6 +194,40 @@ void exchange_put(struct exchange *exchange, size_t bytes)
 	}
 	exchange->left -= bytes;
 	commit(conn, conn->head_bytes + bytes);
+}
+
+bool exchange_put_head(struct exchange *exchange)
+{
+	struct conn *conn = conn_of(exchange);
+	struct room_writer writer;
+
+	ASSERT(exchange->responded);
+	if (conn->head_bytes == 0)
+		return true;
+	if (!output_reserve(conn, conn->head_bytes, &writer))
+		return false;
+	put_head(conn, &writer);
+	commit(conn, conn->head_bytes);
+	return true;
+}
+
+int64_t exchange_send_file(struct exchange *exchange, int fd, uint64_t offset)
+{
+	struct conn *conn = conn_of(exchange);
+	int64_t sent;
+
+	ASSERT(!conn->codec.streams && exchange->left > 0);
+	if (!output_sends_files(conn))
+		return -EOPNOTSUPP;
+	if (!exchange_put_head(exchange))
+		return 0;
+	sent = output_send_file(conn, fd, offset, exchange->left);
+	if (sent > 0) {
+		exchange->left -= (uint64_t)sent;
+		exchange->out = true;
+		conn->world->counters->response_bytes += (uint64_t)sent;
+	}
+	return sent;
 }
 
 /* Puts the head of a response without a body, or what ends a stream. False: no room. */

@@ -8,7 +8,8 @@
  * one exchange at a time.
  *
  *	begin (handler) -> { exchange_ready, _piece, _skip, _copy
- *			     exchange_respond, _left, _room, _put, _finish }*  -> end (handler)
+ *			     exchange_respond, _left, _put_head, _room, _put, _send_file,
+ *			     _finish }*  -> end (handler)
  *
  * The response may begin before the request's body has ended (echo), or long after (proxy). A
  * handler that can not go on just returns: it is called again when body bytes came, when room is
@@ -100,6 +101,20 @@ bool exchange_room(struct exchange *exchange, size_t bytes, struct room_writer *
 
 /* The first `bytes` of the room are body: all of it unless the response is a stream. */
 void exchange_put(struct exchange *exchange, size_t bytes);
+
+/*
+ * Has the head leave before any of the body is there, for one that may be long in coming. False:
+ * there is no room now; advance is called again.
+ */
+bool exchange_put_head(struct exchange *exchange);
+
+/*
+ * Has the transport send what is left of the body from an open file (lent for the call), from
+ * `offset` on, behind the head and all that is queued. Returns how many bytes it took, to be called
+ * again; 0: none now, and advance is called again; negative errno: the transport or the file cannot
+ * do it, and the bytes are to be put like any. Only where the response's length is known.
+ */
+int64_t exchange_send_file(struct exchange *exchange, int fd, uint64_t offset);
 
 /* The response is whole. False: there was no room for what ends it; call again when advanced. */
 bool exchange_finish(struct exchange *exchange);

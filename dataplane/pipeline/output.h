@@ -59,6 +59,33 @@ static inline void output_commit(struct conn *conn, size_t bytes)
 	conn->committed_bytes += bytes;
 }
 
+/* Whether the transport can send from files at all. */
+static inline bool output_sends_files(const struct conn *conn)
+{
+	return conn->world->tp->ops->send_file != NULL;
+}
+
+/*
+ * Sends from a file behind what is queued, at most `bytes` and the rest of the turn's share. As
+ * tp_ops.send_file; 0 also to who has had its share.
+ */
+static inline int64_t output_send_file(struct conn *conn, int fd, uint64_t offset, uint64_t bytes)
+{
+	struct tp *tp = conn->world->tp;
+	uint64_t share = conn->sated_bytes - conn->committed_bytes;
+	int64_t sent;
+
+	output_write(conn);
+	if (output_sated(conn))
+		return 0;
+	sent = tp->ops->send_file(tp, conn->handle, fd, offset, bytes < share ? bytes : share);
+	conn->stalled = sent == 0;
+	conn->world->counters->stalls += sent == 0;
+	if (sent > 0)
+		conn->committed_bytes += (uint64_t)sent;
+	return sent;
+}
+
 /* Responses have been committed whole: the only place where the policy decides. */
 static inline void output_complete(struct conn *conn)
 {

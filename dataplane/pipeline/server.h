@@ -51,17 +51,18 @@ struct server_config {
 };
 
 /* X(name, meaning): what handlers count, summed over a worker's; part of those below. */
-#define HANDLER_COUNTERS(X)                                                  \
-	X(files_cached, "static: answers from memory")                       \
-	X(files_streamed, "static: answers read from their file")            \
-	X(files_refused, "static: requests that no descriptor was left for") \
-	X(upstream_connections, "proxy: connections made")                   \
-	X(upstream_requests, "proxy: requests passed on")                    \
-	X(upstream_failures, "proxy: requests that an upstream failed")      \
-	X(upstream_retries, "proxy: requests sent again")                    \
-	X(cache_hits, "cache: answers from memory")                          \
-	X(cache_misses, "cache: answers fetched")                            \
-	X(cache_joined, "cache: requests that waited for another's fetch")   \
+#define HANDLER_COUNTERS(X)                                                          \
+	X(files_cached, "static: answers from memory")                               \
+	X(files_streamed, "static: answers read from their file")                    \
+	X(file_bytes_sent, "static: body bytes that the transport sent from a file") \
+	X(files_refused, "static: requests that no descriptor was left for")         \
+	X(upstream_connections, "proxy: connections made")                           \
+	X(upstream_requests, "proxy: requests passed on")                            \
+	X(upstream_failures, "proxy: requests that an upstream failed")              \
+	X(upstream_retries, "proxy: requests sent again")                            \
+	X(cache_hits, "cache: answers from memory")                                  \
+	X(cache_misses, "cache: answers fetched")                                    \
+	X(cache_joined, "cache: requests that waited for another's fetch")           \
 	X(cache_evicted, "cache: answers dropped for room")
 
 /* X(name, meaning) */

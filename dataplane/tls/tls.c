@@ -162,7 +162,7 @@ static void take_server_name(struct tls *tls, const struct tls_config *config)
 		strcpy(tls->server_name, config->server_name);
 }
 
-/* What it can do is what the lower transport can. */
+/* What it can do is what the lower transport can, but for files: their bytes must be sealed. */
 static void take_ops(struct tls *tls, struct tp *lower)
 {
 	tls->ops = *lower->ops;
@@ -177,6 +177,8 @@ static void take_ops(struct tls *tls, struct tp *lower)
 	tls->ops.reserve = tls_reserve;
 	tls->ops.commit = tls_commit;
 	tls->ops.flush = tls_flush;
+	tls->ops.send_file = NULL;
+	tls->ops.capabilities &= ~(uint32_t)TP_SENDS_FILES;
 	tls->ops.finish = tls_finish;
 	tls->ops.abort = tls_abort;
 	tls->ops.fault = tls_fault;

@@ -13,7 +13,8 @@
  * TLS departs from that, docs/decisions/tls-memory.md says. The legal order in a turn:
  *
  *	poll -> for each event's connection:
- *		{ peek, consume, reserve, commit, flush, finish, abort, fault, connect }*
+ *		{ peek, consume, reserve, commit, flush, send_file, finish, abort, fault,
+ *		  connect }*
  *
  * Life of a connection:
  *
@@ -43,7 +44,8 @@
  * bytes as to be sent, flush emits all that is marked at once, and what was marked but not flushed
  * leaves at the next poll. One commit+flush is one write: one send call on sockets, one run of
  * segments on a user-space TCP. Refused means: exactly one WRITABLE follows, when the size asked
- * for has become available. finish ends our side after all that was committed has left; abort drops
+ * for has become available. Where a stack can, send_file sends from a file what does not pass
+ * through that memory. finish ends our side after all that was committed has left; abort drops
  * everything and resets.
  *
  * Ownership: spans from peek are lent until consume, finish of the turn (next poll) at the latest;
@@ -97,6 +99,7 @@ enum tp_capability {
 	TP_CAN_BLOCK = 1 << 0,	      /* poll may sleep until something happens */
 	TP_NEEDS_HUGEPAGES = 1 << 1,  /* wants hugepages unless told to do without */
 	TP_REFUSAL_IS_KNOWN = 1 << 2, /* connect to a closed port ends as TP_REFUSED */
+	TP_SENDS_FILES = 1 << 3,      /* has send_file */
 };
 
 /* poll: sleep without a bound. */
@@ -220,6 +223,16 @@ struct tp_ops {
 	 * poll at the latest, if the stack hands its writes over once a turn.
 	 */
 	void (*flush)(struct tp *tp, struct tp_conn *conn);
+	/*
+	 * Flushes, and where all that was committed has left sends as much of the `bytes` of an
+	 * open file, from `offset` on, as is taken at once: one write. The descriptor is lent for
+	 * the call. Returns how much that was; 0: nothing now, and if the connection lives exactly
+	 * one WRITABLE follows when it may be tried again; negative errno: the file cannot be sent
+	 * so (-ENODATA: there is none at `offset`), the connection is as before, and memory still
+	 * can. The process must ignore SIGPIPE. NULL: the stack sends memory alone.
+	 */
+	int64_t (*send_file)(struct tp *tp, struct tp_conn *conn, int fd, uint64_t offset,
+			     size_t bytes);
 	/* No more will be committed: end our side once all has left. Later calls do nothing. */
 	void (*finish)(struct tp *tp, struct tp_conn *conn);
 	/*

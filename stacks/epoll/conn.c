@@ -309,11 +309,18 @@ static ssize_t send_spans(struct ep *ep, int fd, struct span spans[2], unsigned 
  * that. Who was blocked once will be again, so by edge the watch stays; by level it would be
  * reported all the time.
  */
-static void block(struct ep *ep, struct ep_conn *conn)
+void ep_conn_block(struct ep *ep, struct ep_conn *conn)
 {
 	conn->blocked = true;
 	ep->details.short_writes++;
 	ep_conn_rewatch(ep, conn, true);
+}
+
+/* By level, room that nobody waits for would be reported for ever. */
+static void unwatch(struct ep *ep, struct ep_conn *conn)
+{
+	if (ep->by_level && conn->watches_writable)
+		ep_conn_rewatch(ep, conn, false);
 }
 
 void ep_conn_send(struct ep *ep, struct ep_conn *conn)
@@ -332,9 +339,13 @@ void ep_conn_send(struct ep *ep, struct ep_conn *conn)
 		if (bytes > 0)
 			sent(ep, conn, (uint32_t)bytes);
 		if (bytes < offered)
-			block(ep, conn);
-		else if (ep->by_level && conn->watches_writable)
-			ep_conn_rewatch(ep, conn, false);
+			ep_conn_block(ep, conn);
+		else
+			unwatch(ep, conn);
+	} else if (conn->blocked) { /* it was a file that found no room */
+		conn->blocked = false;
+		offer_room(ep, conn);
+		unwatch(ep, conn);
 	}
 	end_if_due(ep, conn);
 }
@@ -374,6 +385,14 @@ void ep_commit(struct tp *tp, struct tp_conn *tp_conn, size_t bytes)
 		list_push(&ep_of(tp)->marked, &conn->marked);
 }
 
+void ep_count_write(struct ep *ep, size_t bytes)
+{
+	ep->counters.writes++;
+	ep->counters.written_bytes += bytes;
+	if (bytes > ep->counters.largest_write_bytes)
+		ep->counters.largest_write_bytes = bytes;
+}
+
 void ep_flush(struct tp *tp, struct tp_conn *tp_conn)
 {
 	struct ep_conn *conn = ep_conn_of(tp_conn);
@@ -384,10 +403,7 @@ void ep_flush(struct tp *tp, struct tp_conn *tp_conn)
 		return;
 	conn->marked_bytes = 0;
 	list_remove(&conn->marked);
-	ep->counters.writes++;
-	ep->counters.written_bytes += bytes;
-	if (bytes > ep->counters.largest_write_bytes)
-		ep->counters.largest_write_bytes = bytes;
+	ep_count_write(ep, bytes);
 	if (conn->state == EP_OPEN && !conn->blocked)
 		ep_conn_send(ep, conn);
 }

@@ -65,6 +65,7 @@ static struct ep *make_instance(const struct tp_config *config)
 	ep->settings = socket_settings_of(&epoll_ops, config);
 	ep->by_level = tp_option_of(&epoll_ops, config, EP_TRIGGER);
 	ep->accept_batch = (unsigned)tp_option_of(&epoll_ops, config, EP_ACCEPT_BATCH);
+	ep->sends_files = tp_option_of(&epoll_ops, config, EP_SENDFILE);
 	ep->limits = config->limits;
 	list_init(&ep->ready);
 	list_init(&ep->marked);
@@ -264,11 +265,15 @@ static const struct tp_option options[EP_OPTION_COUNT] = {
 			     .min = 1,
 			     .max = 4096,
 			     .about = "connections that a listener accepts in one turn"},
+	[EP_SENDFILE] = {.name = "sendfile",
+			 .kind = TP_OPTION_SWITCH,
+			 .initial = true,
+			 .about = "whether the kernel sends files itself"},
 };
 
 const struct tp_ops epoll_ops = {
 	.name = "epoll",
-	.capabilities = TP_CAN_BLOCK | TP_REFUSAL_IS_KNOWN,
+	.capabilities = TP_CAN_BLOCK | TP_REFUSAL_IS_KNOWN | TP_SENDS_FILES,
 	.families = 1 << TP_IPV4 | 1 << TP_IPV6 | 1 << TP_UNIX,
 	.options = options,
 	.option_count = EP_OPTION_COUNT,
@@ -295,6 +300,7 @@ const struct tp_ops epoll_ops = {
 	.reserve = ep_reserve,
 	.commit = ep_commit,
 	.flush = ep_flush,
+	.send_file = ep_send_file,
 	.finish = ep_finish,
 	.abort = ep_abort,
 	.counters = ep_counters,

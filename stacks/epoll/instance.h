@@ -1,7 +1,8 @@
 /*
  * instance: what one epoll stack is made of; private to stacks/epoll.
  *
- * epoll.c makes and ends instances, poll.c is the turn, conn.c is what happens to one connection.
+ * epoll.c makes and ends instances, poll.c is the turn, conn.c is what happens to one connection,
+ * file.c what it sends from files.
  * A connection's two rings lease their memory while they hold bytes.
  *
  * Every list a connection can stand on, and why:
@@ -43,6 +44,7 @@ enum ep_state {
 enum ep_option {
 	EP_TRIGGER = SOCKET_OPTION_COUNT,
 	EP_ACCEPT_BATCH,
+	EP_SENDFILE,
 	EP_OPTION_COUNT,
 };
 
@@ -84,6 +86,7 @@ struct ep_listener {
 #define EP_DETAILS(X)                                                                 \
 	X(reads, "receive calls that returned bytes")                                 \
 	X(short_writes, "send calls that the kernel took only a part of, or nothing") \
+	X(file_writes, "writes that the kernel took from a file")                     \
 	X(accept_pauses, "times accepting rested for want of descriptors or memory")  \
 	X(stale_events, "events for a connection that is gone")
 
@@ -98,7 +101,8 @@ struct ep {
 	int epoll_fd;
 	bool no_pwait2; /* the host lacks epoll_pwait2 */
 	bool by_level;	/* connections are watched level-triggered */
-	bool moved;	/* bytes or connections moved in this poll */
+	bool sends_files;
+	bool moved; /* bytes or connections moved in this poll */
 	struct list ready;
 	struct list marked;
 	struct list pending;
@@ -170,8 +174,18 @@ void ep_flush(struct tp *tp, struct tp_conn *conn);
 void ep_finish(struct tp *tp, struct tp_conn *conn);
 void ep_abort(struct tp *tp, struct tp_conn *conn);
 
+/* The kernel took less than was offered: it is to tell when it has room. */
+void ep_conn_block(struct ep *ep, struct ep_conn *conn);
+
+/* One write of so many bytes is handed over. */
+void ep_count_write(struct ep *ep, size_t bytes);
+
 /* Writes the state; only the ways that a connection may go are allowed (ASSERT). */
 void ep_set_state(struct ep_conn *conn, enum ep_state state);
+
+/* --- file.c --- */
+
+int64_t ep_send_file(struct tp *tp, struct tp_conn *conn, int fd, uint64_t offset, size_t bytes);
 
 /* --- poll.c --- */
 

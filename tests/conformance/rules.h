@@ -44,6 +44,7 @@
 	X(commits_keep_their_order, "several commits before a flush leave in order as one write") \
 	X(flushes_are_writes, "each flush of something committed is one write of its size")       \
 	X(large_write_crosses_the_ring, "writes of awkward sizes wrap without harm")              \
+	X(files_are_sent_where_declared, "a stack sends files if and only if it declares it")     \
 	/* ending.c */                                                                            \
 	X(finish_delivers_first, "finish comes behind all that was committed, flushed or not")    \
 	X(half_closed_still_sends, "a half-closed connection still carries the other direction")  \

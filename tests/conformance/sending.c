@@ -203,3 +203,13 @@ void large_write_crosses_the_ring(void)
 	}
 	world_close(&world);
 }
+
+/* What they then do is judged by files_test.c. */
+void files_are_sent_where_declared(void)
+{
+	if (!world_open(&world, &limits))
+		return;
+	CU_ASSERT_EQUAL(world.pair.client->ops->send_file != NULL,
+			(world.pair.client->ops->capabilities & TP_SENDS_FILES) != 0);
+	world_close(&world);
+}

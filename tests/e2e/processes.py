@@ -19,6 +19,8 @@ import time
 WEIR = os.path.abspath(sys.argv[1])
 DEADLINE_S = 30
 TESTS = []
+# Under nohup it is ignored, and so it would be by every process that is told to end by it.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def test(name):
