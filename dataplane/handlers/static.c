@@ -4,8 +4,8 @@
  * A small file is read whole and kept in the handler's store, where it answers from memory for
  * LIMIT_FILE_TRUSTED_NS before the folder is asked whether it is still the same. A larger one is
  * sent by the transport where that can, else read piece by piece into the send memory as there is
- * room, from a descriptor that its exchange holds. What was promised is sent: of a file that grew meanwhile no more, and where it shrank the
- * connection is broken.
+ * room, from a descriptor that its exchange holds. What was promised is sent: of a file that grew
+ * meanwhile no more, and where it shrank the connection is broken.
  */
 #include "dataplane/core/check.h"
 #include "dataplane/core/clock.h"

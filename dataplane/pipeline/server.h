@@ -53,7 +53,7 @@ struct server_config {
 /* X(name, meaning): what handlers count, summed over a worker's; part of those below. */
 #define HANDLER_COUNTERS(X)                                                          \
 	X(files_cached, "static: answers from memory")                               \
-	X(files_streamed, "static: answers read from their file")                    \
+	X(files_streamed, "static: answers from an open file, sent or read")         \
 	X(file_bytes_sent, "static: body bytes that the transport sent from a file") \
 	X(files_refused, "static: requests that no descriptor was left for")         \
 	X(upstream_connections, "proxy: connections made")                           \

@@ -66,4 +66,17 @@ static inline uint64_t tp_counter_value(const struct tp_counters *counters, enum
 	return ((const uint64_t *)counters)[counter];
 }
 
+/* How a detail is to be read over time, and over instances. */
+enum tp_detail_kind {
+	TP_DETAIL_COUNT, /* only grows: an interval's is the difference, that of several the sum */
+	TP_DETAIL_LEVEL, /* the least since open: the later copy holds, of several the smallest */
+};
+
+/* A stack's own counter or level, for the report plane. */
+struct tp_detail {
+	const char *name; /* static */
+	uint64_t value;
+	enum tp_detail_kind kind;
+};
+
 #endif

@@ -159,19 +159,6 @@ struct tp_turn {
 	bool moved;	    /* packets, bytes or events moved */
 };
 
-/* How a detail is to be read over time, and over instances. */
-enum tp_detail_kind {
-	TP_DETAIL_COUNT, /* only grows: an interval's is the difference, that of several the sum */
-	TP_DETAIL_LEVEL, /* the least since open: the later copy holds, of several the smallest */
-};
-
-/* A stack's own counter or level, for the report plane. */
-struct tp_detail {
-	const char *name; /* static */
-	uint64_t value;
-	enum tp_detail_kind kind;
-};
-
 struct tp_ops {
 	const char *name;
 	uint32_t capabilities; /* enum tp_capability */

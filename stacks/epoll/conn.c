@@ -342,7 +342,7 @@ void ep_conn_send(struct ep *ep, struct ep_conn *conn)
 			ep_conn_block(ep, conn);
 		else
 			unwatch(ep, conn);
-	} else if (conn->blocked) { /* it was a file that found no room */
+	} else { /* a file may have found no room, or have come before the connection */
 		conn->blocked = false;
 		offer_room(ep, conn);
 		unwatch(ep, conn);

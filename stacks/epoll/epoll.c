@@ -60,12 +60,16 @@ static struct ep *make_instance(const struct tp_config *config)
 
 	if (!ep)
 		return NULL;
-	ep->base.ops = &epoll_ops;
+	ep->ops = epoll_ops;
+	if (!tp_option_of(&epoll_ops, config, EP_SENDFILE)) {
+		ep->ops.send_file = NULL;
+		ep->ops.capabilities &= ~(uint32_t)TP_SENDS_FILES;
+	}
+	ep->base.ops = &ep->ops;
 	ep->epoll_fd = -1;
 	ep->settings = socket_settings_of(&epoll_ops, config);
 	ep->by_level = tp_option_of(&epoll_ops, config, EP_TRIGGER);
 	ep->accept_batch = (unsigned)tp_option_of(&epoll_ops, config, EP_ACCEPT_BATCH);
-	ep->sends_files = tp_option_of(&epoll_ops, config, EP_SENDFILE);
 	ep->limits = config->limits;
 	list_init(&ep->ready);
 	list_init(&ep->marked);

@@ -62,8 +62,6 @@ int64_t ep_send_file(struct tp *tp, struct tp_conn *tp_conn, int fd, uint64_t of
 	ssize_t sent;
 
 	ASSERT(bytes > 0);
-	if (!ep->sends_files)
-		return -EOPNOTSUPP;
 	ep_flush(tp, tp_conn);
 	if (conn->state == EP_CLOSED || conn->finishing)
 		return 0;

@@ -98,11 +98,11 @@ struct ep_details {
 
 struct ep {
 	struct tp base;
+	struct tp_ops ops; /* epoll_ops, less what an option has switched off */
 	int epoll_fd;
 	bool no_pwait2; /* the host lacks epoll_pwait2 */
 	bool by_level;	/* connections are watched level-triggered */
-	bool sends_files;
-	bool moved; /* bytes or connections moved in this poll */
+	bool moved;	/* bytes or connections moved in this poll */
 	struct list ready;
 	struct list marked;
 	struct list pending;

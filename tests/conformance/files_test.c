@@ -154,6 +154,41 @@ static void a_file_behind_full_memory_waits_for_it(void)
 	close_all();
 }
 
+static void a_file_before_the_connection_is_told_once(void)
+{
+	if (!open_all())
+		return;
+	client = world_connect(&world);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(client);
+	CU_ASSERT_EQUAL(send_file(0, 10), 0);
+	CU_ASSERT_TRUE(world_until(&world, client, TP_CONNECTED | TP_WRITABLE));
+	CU_ASSERT_EQUAL(send_file(0, 10), 10);
+	world_idle(&world);
+	CU_ASSERT_EQUAL(seen_count(client, TP_WRITABLE), 1);
+	close_all();
+}
+
+/* A room that is lent stays where it is, whatever a file does; its bytes follow. */
+static void a_file_leaves_a_lent_room(void)
+{
+	struct room rooms[2];
+	struct room_writer writer;
+	unsigned count;
+
+	if (!open_all())
+		return;
+	CU_ASSERT_TRUE(seen_commit(client, bytes, 100));
+	count = tp_reserve(client->tp, client->conn, 300, rooms);
+	CU_ASSERT_TRUE_FATAL(count > 0);
+	CU_ASSERT_EQUAL(send_file(100, 200), 200);
+	writer = room_writer_of(rooms, count);
+	room_writer_put(&writer, bytes + 300, 300);
+	tp_commit(client->tp, client->conn, 300);
+	CU_ASSERT_TRUE(world_read(&world, server, back, 600));
+	CU_ASSERT_EQUAL(memcmp(bytes, back, 600), 0);
+	close_all();
+}
+
 static void what_is_no_longer_in_the_file_is_said(void)
 {
 	if (!open_all())
@@ -210,6 +245,10 @@ static const struct suite_test tests[] = {
 	 a_file_without_room_is_told_once},
 	{"a file behind full send memory waits until that has left",
 	 a_file_behind_full_memory_waits_for_it},
+	{"a file that comes before the connection is told when it may come",
+	 a_file_before_the_connection_is_told_once},
+	{"a file leaves a lent room where it is, and comes before its bytes",
+	 a_file_leaves_a_lent_room},
 	{"what is no longer in the file is said, and nothing else is harmed",
 	 what_is_no_longer_in_the_file_is_said},
 	{"nothing of a file is sent after finish or abort", nothing_is_sent_after_the_end},
