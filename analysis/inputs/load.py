@@ -16,6 +16,7 @@ from analysis.inputs import integrity
 from analysis.inputs import shapes
 from analysis.inputs.documents import Refusal, check_schema, parse_json, present, read_object
 from analysis.inputs.documents import read_optional, read_text
+from analysis.inputs.given import GivenFile, read_given
 from analysis.inputs.sample import Attempt, Sample, read_attempts, read_samples
 
 EXPERIMENT_SCHEMA = "weir.experiment/1"
@@ -59,6 +60,7 @@ class Result:
     hashes: dict[str, dict[str, Any]] = field(
         default_factory=dict
     )  # path to {sha256, bytes}, inputs only
+    given: dict[str, GivenFile] = field(default_factory=dict)  # what servers had, by name
 
     @property
     def effective(self) -> dict[str, Any]:
@@ -200,6 +202,7 @@ def _load(path: Path) -> Result:
         attempts=read_attempts(path / "attempts"),
         summary=read_optional(path / "summary.json", "weir.summary/1"),
         sealed=sealed,
+        given=read_given(path, plan),
     )
 
 

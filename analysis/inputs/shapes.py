@@ -96,6 +96,7 @@ PLAN: Shape = {
     "effective": OBJECT,
     **{f"effective.{name}": kind for name, kind in EXPERIMENT.items()},
     "samples": LIST,
+    "files": OBJECTS,
 }
 
 

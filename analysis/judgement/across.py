@@ -12,20 +12,21 @@ from functools import cached_property
 from analysis.cells import matching, pairing
 from analysis.cells.matching import Matching
 from analysis.cells.pairing import Pair, Unpaired
+from analysis.cells.words import some
 from analysis.inputs.load import Result
 from analysis.judgement import gates, judged, refusals
 from analysis.judgement.calibration import Calibration, window_of
 from analysis.judgement.caveats import Caveat
+from analysis.judgement.difference import Refused
 from analysis.judgement.gate import Gate
 from analysis.judgement.gates import GateOutcome, Given
 from analysis.judgement.identity import is_one_program
 from analysis.judgement.judged import Judged
-from analysis.judgement.refusals import Refused
 from analysis.judgement.study import Study
 from analysis.statistics.effect import Ratio, ratio_of_means
 
 SIDES = ("base", "new")
-ONE_PROGRAM = ("both sides are one program", "what differs is the host and the time")
+ONE_PROGRAM = "both sides are one program"
 APART = (
     "measured at different times",
     "a slow phase of the host is in the ratio and not in the interval",
@@ -86,14 +87,15 @@ class Across:
     def doubts(self) -> list[Caveat]:
         """What to know before any word of the comparison, the weightiest first."""
         found, results = [Caveat(*APART)], (self.base.result, self.new.result)
-        if is_one_program(*results):
-            found.insert(0, Caveat(*ONE_PROGRAM))
         windows = [window_of(result.effective) for result in results]
         for name in windows[0]:
             base, new = (window[name] for window in windows)
             if base != new:
                 detail = f"base {base or 'n/a (not stated)'}, new {new or 'n/a (not stated)'}"
                 found.append(Caveat(f"another {name}", detail))
+        if is_one_program(*results):
+            others = [one.what for one in (*self.refused, *found[1:])]
+            found.insert(0, Caveat(ONE_PROGRAM, _besides(others)))
         return found
 
     @cached_property
@@ -108,6 +110,13 @@ class Across:
         window = window_of(self.new.result.effective)
         given = Given(self.pairs, self.unpaired, self.calibration, valid, window=window)
         return gates.judge(given, self.asked)
+
+
+def _besides(others: list[str]) -> str:
+    """What differs where the program does not."""
+    if not others:
+        return "what differs is the host and the time"
+    return f"what differs besides the host and the time: {some(list(dict.fromkeys(others)))}"
 
 
 def independent(new: dict[int | str, float], base: dict[int | str, float]) -> Ratio:

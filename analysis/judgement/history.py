@@ -1,7 +1,7 @@
 """Many results in the order of time: each place's rate, against the result before and the first.
 
-Where machine, kernel, governor or build options changed, a line is drawn: no ratio is taken across
-it. Another revision of the client alone is marked and judged across: results of several commits have
+Where machine, kernel, governor, build options or what servers were given changed, a line is drawn:
+no ratio is taken across it. Another revision of the client alone is marked and judged across: results of several commits have
 each their own, and nothing else could be learned of them (docs/decisions/client-revision.md).
 """
 
@@ -18,6 +18,7 @@ from analysis.cells.moment import moment
 from analysis.inputs.load import Result
 from analysis.judgement import refusals, verdicts
 from analysis.judgement.across import independent
+from analysis.judgement.difference import Refused
 from analysis.judgement.study import Study
 from analysis.judgement.verdicts import Verdict
 
@@ -57,22 +58,28 @@ class History:
     def breaks(self) -> dict[int, str]:
         """What changed before a result, by its place: it is not comparable with those before."""
         found = {
-            at: [what for what in changed if what != refusals.CLIENT_REVISION]
-            for at, changed in self._changes.items()
+            at: [one.what for one in changed if one.what != refusals.CLIENT_REVISION]
+            for at, changed in self.changes.items()
         }
-        return {at: ", ".join(changed) for at, changed in found.items() if changed}
+        return {at: ", ".join(dict.fromkeys(names)) for at, names in found.items() if names}
 
     @cached_property
     def other_clients(self) -> list[int]:
         """The places of results whose client is not that of the result before."""
-        changes = self._changes.items()
-        return [at for at, changed in changes if refusals.CLIENT_REVISION in changed]
+        changes = self.changes.items()
+        return [
+            at
+            for at, changed in changes
+            if any(one.what == refusals.CLIENT_REVISION for one in changed)
+        ]
 
     @cached_property
-    def _changes(self) -> dict[int, list[str]]:
-        """What is not as in the result before."""
+    def changes(self) -> dict[int, list[Refused]]:
+        """What is not as in the result before, with the values of both."""
         results = [study.result for study in self.studies]
-        return {at: _unlike(results[at - 1], results[at]) for at in range(1, len(results))}
+        return {
+            at: refusals.between(results[at - 1], results[at]) for at in range(1, len(results))
+        }
 
     @cached_property
     def series(self) -> list[Series]:
@@ -131,8 +138,3 @@ def _key(pair: tuple[Cell, Cell]) -> tuple[int, int]:
 
 def _measured(cells: Sequence[Cell | None]) -> list[tuple[int, Cell]]:
     return [(at, cell) for at, cell in enumerate(cells) if cell is not None and cell.valid]
-
-
-def _unlike(before: Result, after: Result) -> list[str]:
-    """What is not the same; empty where all is."""
-    return list(dict.fromkeys(one.what for one in refusals.between(before, after)))

@@ -1,7 +1,7 @@
 """What must not be compared: numbers that differ in more than what one wants to learn of.
 
 Between two results everything is looked at that changes numbers without being the server's doing:
-the machine, the client, how the programs were built. Within one result that is the same for all,
+the machine, the client, how the programs were built, what servers were given. Within one result that is the same for all,
 and what is left is the path of a request: a variant may have been given another one.
 
 What both sides do not know is no difference, except host, build and client, which must be known;
@@ -10,13 +10,14 @@ what only one side knows is one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Collection, Iterable, Iterator, Sequence
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.pairing import Pair
-from analysis.cells.words import capital, count, some
+from analysis.cells.words import count, some
 from analysis.inputs.load import Result
+from analysis.judgement import given, tls
+from analysis.judgement.difference import HASH_DIGITS, Refused, shown, unlike
 
 # Facts of host.json, what they are called, and what to do where they differ.
 _SAME_HOST = "measure both on one host, in turns, as variants of one experiment"
@@ -46,7 +47,6 @@ PATH = (
     ("tls", "TLS", "compare plain with plain and TLS with TLS: they are different paths"),
     ("protocol", "protocol", "compare cells of one protocol"),
 )
-HASH_DIGITS = 12
 CLIENT_REVISION = "client revision"
 _SAME_CLIENT = "give both the same client"
 CLIENT = (
@@ -61,28 +61,15 @@ CLIENT = (
 )
 
 
-@dataclass(frozen=True)
-class Refused:
-    """One difference for which two sides do not compare, with the values of both."""
-
-    what: str
-    a: str
-    b: str
-    instead: str  # what to do
-
-    @property
-    def sentence(self) -> str:
-        """E.g. "Kernel: 6.1.0 against 6.12.3; measure both under one kernel."."""
-        return f"{capital(self.what)}: {self.a} against {self.b}; {self.instead}."
-
-
 def between(a: Result, b: Result) -> list[Refused]:
     """Why numbers of two results do not compare; empty where they do."""
     return [
         *_schemas(a, b),
         *_client(a, b),
         *_hosts(a, b),
-        *_providers(a, b),
+        *given.files(a, b),
+        *tls.providers(a, b),
+        *tls.results(a, b),
         *_builds(a, b),
         *_degraded(a, b),
     ]
@@ -131,7 +118,7 @@ def servers(a: Result, b: Result) -> list[Refused]:
         one
         for name in named[0]
         if name in named[1]
-        for one in _unlike(
+        for one in unlike(
             f"variant {name}'s revision", *(_commit(side[name]) for side in named), instead
         )
     ]
@@ -143,25 +130,14 @@ def cells(a: Cell, b: Cell, meant: Collection[str] = ()) -> list[Refused]:
         return []
     found = []
     for name, what, instead in PATH:
-        found += _unlike(what, a.settings.get(name), b.settings.get(name), instead)
+        found += unlike(what, a.settings.get(name), b.settings.get(name), instead)
     for name in CLIENT:
         if name in meant:
             continue
         what = name.replace("_", " ")
         what = what if "client" in what else f"client's {what}"
-        found += _unlike(what, a.settings.get(name), b.settings.get(name), _SAME_CLIENT)
-    return found
-
-
-def _unlike(what: str, a: Any, b: Any, instead: str) -> list[Refused]:
-    """The difference, if there is one."""
-    return [] if a == b else [Refused(what, _shown(a), _shown(b), instead)]
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "n/a (not recorded)" if value is None else str(value)
+        found += unlike(what, a.settings.get(name), b.settings.get(name), _SAME_CLIENT)
+    return found + tls.cells(a, b)
 
 
 def _schemas(a: Result, b: Result) -> Iterator[Refused]:
@@ -170,7 +146,7 @@ def _schemas(a: Result, b: Result) -> Iterator[Refused]:
         sides = [(getattr(result, name) or {}).get("schema") for result in (a, b)]
         if None not in sides:
             instead = "measure the older one again: its facts may mean something else"
-            yield from _unlike(f"schema of {name}.json", *sides, instead)
+            yield from unlike(f"schema of {name}.json", *sides, instead)
 
 
 def _client(a: Result, b: Result) -> list[Refused]:
@@ -181,10 +157,10 @@ def _client(a: Result, b: Result) -> list[Refused]:
     commits = [_commit(build) for build in builds]
     if None not in hashes:
         alike = hashes[0] == hashes[1]
-        commits = [f"{_shown(commit)}, program {sha}" for commit, sha in zip(commits, hashes)]
+        commits = [f"{shown(commit)}, program {sha}" for commit, sha in zip(commits, hashes)]
     else:
         alike = commits[0] == commits[1] is not None
-    return [] if alike else [Refused(CLIENT_REVISION, *map(_shown, commits), instead)]
+    return [] if alike else [Refused(CLIENT_REVISION, *map(shown, commits), instead)]
 
 
 def _client_hash(build: dict[str, Any]) -> str | None:
@@ -199,37 +175,21 @@ def _commit(build: dict[str, Any]) -> str | None:
     commit = build.get("git_commit")
     if commit is None or not build.get("git_dirty"):
         return commit
-    return f"{commit} with uncommitted changes {_shown(build.get('git_diff_sha256'))}"
+    return f"{commit} with uncommitted changes {shown(build.get('git_diff_sha256'))}"
 
 
 def _hosts(a: Result, b: Result) -> Iterator[Refused]:
     """The runner's host, then each other machine by its role and name."""
     if a.host is None and b.host is None:
-        yield Refused("host", _shown(None), _shown(None), _SAME_HOST)
+        yield Refused("host", shown(None), shown(None), _SAME_HOST)
     sides = [dict(result.machines) for result in (a, b)]
-    yield from _unlike("set of machines", *(_names(side) for side in sides), _SAME_HOST)
+    yield from unlike("set of machines", *(_names(side) for side in sides), _SAME_HOST)
     both = [name for name in sides[0] if name in sides[1]]
     hosts = [("", a.host or {}, b.host or {})]
     hosts += [(f"{name}'s ", sides[0][name], sides[1][name]) for name in both]
     for whose, one, other in hosts:
         for name, what, instead in HOST:
-            yield from _unlike(f"{whose}{what}", one.get(name), other.get(name), instead)
-
-
-def _providers(a: Result, b: Result) -> Iterator[Refused]:
-    """What did TLS on each side, with its version, where both results have samples under TLS."""
-    for side in ("server", "client"):
-        sides = [_provider(result, side) for result in (a, b)]
-        if all(sides):
-            instead = "measure both with one TLS library"
-            yield from _unlike(f"{side}'s TLS provider", *sides, instead)
-
-
-def _provider(result: Result, side: str) -> str:
-    both = [sample.raw.get("tls") for sample in result.samples]
-    said = [tls.get(side) for tls in both if isinstance(tls, dict)]
-    named = {str(one["provider"]) for one in said if isinstance(one, dict) and one.get("provider")}
-    return ", ".join(sorted(named))
+            yield from unlike(f"{whose}{what}", one.get(name), other.get(name), instead)
 
 
 def _names(names: Iterable[str]) -> str:
@@ -240,7 +200,7 @@ def _builds(a: Result, b: Result) -> Iterator[Refused]:
     """The runner's program, and each variant that both results have."""
     sides = [result.build or {} for result in (a, b)]
     if a.build is None and b.build is None:
-        yield Refused("build", _shown(None), _shown(None), _SAME_BUILD)
+        yield Refused("build", shown(None), shown(None), _SAME_BUILD)
     yield from _facts_of_builds(*sides, what="")
     named = [_variants(side) for side in sides]
     for name in named[0]:
@@ -269,14 +229,14 @@ def _facts_of_builds(
         one
         for name, title in BUILD
         if name not in meant
-        for one in _unlike(f"{what}{title}", a.get(name), b.get(name), _SAME_BUILD)
+        for one in unlike(f"{what}{title}", a.get(name), b.get(name), _SAME_BUILD)
     ]
 
 
 def _degraded(a: Result, b: Result) -> list[Refused]:
     """Whether a core was left for the operating system."""
     instead = "measure both with cores enough, or both without"
-    return _unlike("degraded flag", *(_is_degraded(result) for result in (a, b)), instead)
+    return unlike("degraded flag", *(_is_degraded(result) for result in (a, b)), instead)
 
 
 def _is_degraded(result: Result) -> bool | None:

@@ -74,5 +74,6 @@ def _changed(old: Result, new: Result) -> list[str]:
     """Differences that would forbid a comparison of numbers; here they are what is learned from."""
     found = [*refusals.between(old, new), *refusals.servers(old, new)]
     return [f"{one.what}: {one.a} then, {one.b} now" for one in found] or [
-        "Nothing that is looked at: host, kernel, governor, client, builds, degraded flag."
+        "Nothing that is looked at: host, kernel, governor, client, builds, TLS, what servers were"
+        " given, degraded flag."
     ]

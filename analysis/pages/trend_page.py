@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from analysis.cells.words import count, ends_of, point_of, some
+from analysis.cells.words import capital, count, ends_of, point_of, some
 from analysis.figures.canvas import Drawing
 from analysis.judgement.across import APART
 from analysis.judgement.caveats import Caveat
 from analysis.judgement.history import History, Point, Series
+from analysis.judgement.refusals import CLIENT_REVISION
 from analysis.judgement.verdicts import Verdict
 from analysis.pages.blocks import Block, Table
 from analysis.pages.csv_rows import csv_of
@@ -145,10 +146,16 @@ def _results(of: History) -> Block:
 
 
 def _breaks(of: History) -> list[Block]:
-    lines = [
-        f"Before result {at + 1} ({of.studies[at].result.path.resolve().name}): {what} changed."
-        for at, what in of.breaks.items()
-    ]
+    """What changed, then from what to what."""
+    lines = []
+    for at, what in of.breaks.items():
+        directory = of.studies[at].result.path.resolve().name
+        lines.append(f"Before result {at + 1} ({directory}): {what} changed.")
+        lines += [
+            f"{capital(one.what)}: {one.a} before, {one.b} from result {at + 1} on."
+            for one in of.changes[at]
+            if one.what != CLIENT_REVISION
+        ]
     return [Block("", lines)] if lines else []
 
 
