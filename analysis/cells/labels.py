@@ -12,11 +12,9 @@ MARKS = {
     "request_bytes": "q",
     "response_bytes": "a",
 }
-# What true and false are called.
+# What true and false are called, where not as in names of cells: "tls-on".
 FLAGS = {
     "bare": ("bare echo", "pipeline"),
-    "tls": ("tls", "plain"),
-    "hugepages": ("hugepages", "no hugepages"),
 }
 # Words that would be taken for the server's.
 OF_CLIENT = ("client_stack", "client_wait")
@@ -28,7 +26,7 @@ def short(factor: str, level: Any, levels: Iterable[Any]) -> str:
     if level is None:
         return f"no {factor.replace('_', ' ')}"
     if isinstance(level, bool):
-        yes, no = FLAGS.get(factor, (factor, f"no {factor}"))
+        yes, no = FLAGS.get(factor, (f"{factor}-on", f"{factor}-off"))
         return yes if level else no
     text = f"{MARKS.get(factor, '')}{level}"
     if factor in STACKS:

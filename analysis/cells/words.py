@@ -14,6 +14,8 @@ RATIO_MAX = 1000
 P_LEAST = 1e-4
 # A sentence names this many at most.
 NAMED_MAX = 5
+# Factors that a sentence spells otherwise.
+ABBREVIATIONS = {"tls": "TLS"}
 
 
 def count(number: int, noun: str) -> str:
@@ -87,10 +89,20 @@ def sample_size(ratio: Ratio) -> str:
 
 
 def level_of(factor: str, level: Any) -> str:
-    """A level by itself, e.g. "8", "bare echo", "false"."""
+    """A level by itself, e.g. "8", "bare echo", "off"."""
     if factor == "bare" and isinstance(level, bool):
         return "bare echo" if level else "pipeline"
-    return str(level).lower() if isinstance(level, bool) else str(level)
+    return switch(level)
+
+
+def switch(value: Any) -> str:
+    """A setting's value; true and false as in names of cells, "on" and "off"."""
+    return ("on" if value else "off") if isinstance(value, bool) else str(value)
+
+
+def factor_of(factor: str) -> str:
+    """A factor's name in a sentence, e.g. "request bytes", "TLS"."""
+    return ABBREVIATIONS.get(factor, factor.replace("_", " "))
 
 
 def capital(text: str) -> str:
@@ -99,14 +111,14 @@ def capital(text: str) -> str:
 
 
 def describe(factor: str, level: Any) -> str:
-    """A level in words, e.g. "depth 8", "coalesce"."""
+    """A level in words, e.g. "depth 8", "coalesce", "TLS on"."""
     text = level_of(factor, level)
     if factor == "bare" and isinstance(level, bool):
         return f"the {text}"
     return (
         text
         if factor in ("stack", "delivery", "protocol", "handler")
-        else f"{factor.replace('_', ' ')} {text}"
+        else f"{factor_of(factor)} {text}"
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from analysis.cells import words
 from analysis.cells.aggregate import Aggregate, Cell
 from analysis.cells.labels import short
 from analysis.cells.words import describe
@@ -125,7 +126,7 @@ def axis_label(factor: str) -> str:
 
 def capital(factor: str) -> str:
     """A factor's name at the head of a caption, e.g. "Response bytes"."""
-    return factor.replace("_", " ").capitalize()
+    return words.capital(words.factor_of(factor))
 
 
 def name_of(factor: str, level: Any, levels: list[Any]) -> str:

@@ -1,8 +1,9 @@
 """Many results in the order of time: each place's rate, against the result before and the first.
 
 Where machine, kernel, governor, build options or what servers were given changed, a line is drawn:
-no ratio is taken across it. Another revision of the client alone is marked and judged across: results of several commits have
-each their own, and nothing else could be learned of them (docs/decisions/client-revision.md).
+no ratio is taken across it. Another revision of the client alone is marked and judged across:
+results of several commits have each their own, and nothing else could be learned of them
+(docs/decisions/client-revision.md).
 """
 
 from __future__ import annotations

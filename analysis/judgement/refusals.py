@@ -1,8 +1,8 @@
 """What must not be compared: numbers that differ in more than what one wants to learn of.
 
 Between two results everything is looked at that changes numbers without being the server's doing:
-the machine, the client, how the programs were built, what servers were given. Within one result that is the same for all,
-and what is left is the path of a request: a variant may have been given another one.
+the machine, the client, how the programs were built, what servers were given. Within one result
+that is the same for all, and what is left is the path of a request: a variant may have been given another one.
 
 What both sides do not know is no difference, except host, build and client, which must be known;
 what only one side knows is one.
@@ -14,7 +14,7 @@ from typing import Any, Collection, Iterable, Iterator, Sequence
 
 from analysis.cells.aggregate import Cell
 from analysis.cells.pairing import Pair
-from analysis.cells.words import count, some
+from analysis.cells.words import count, some, switch
 from analysis.inputs.load import Result
 from analysis.judgement import given, tls
 from analysis.judgement.difference import HASH_DIGITS, Refused, shown, unlike
@@ -130,7 +130,8 @@ def cells(a: Cell, b: Cell, meant: Collection[str] = ()) -> list[Refused]:
         return []
     found = []
     for name, what, instead in PATH:
-        found += unlike(what, a.settings.get(name), b.settings.get(name), instead)
+        sides = [one.settings.get(name) for one in (a, b)]
+        found += unlike(what, *(switch(one) if one is not None else None for one in sides), instead)
     for name in CLIENT:
         if name in meant:
             continue

@@ -1,7 +1,7 @@
 """What a result says of TLS: what did it, how each side was told to, and what came of it.
 
-Of what was negotiated the kinds are compared (version, cipher and group), as the client counts them,
-whose connections are all of the measured load; the server's count has those of warm-ups and checks.
+Of what was negotiated the kinds are compared (version, cipher and group), as the client counts
+them, whose connections are those of the load; the server's count has those of checks, too.
 Whether a session was resumed depends on when its ticket came, so it makes a difference only where
 one side resumed in every sample and the other in none.
 """
@@ -12,6 +12,7 @@ from collections import Counter
 from typing import Any, Iterator, Sequence
 
 from analysis.cells.aggregate import Cell
+from analysis.cells.words import switch
 from analysis.inputs.load import Result
 from analysis.inputs.sample import Sample
 from analysis.judgement.difference import Refused, unlike
@@ -96,9 +97,7 @@ def said(sample: Sample, side: str) -> dict[str, Any]:
 
 def told(value: Any) -> str:
     """A side's setting as people read it."""
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    return DEFAULT if value is None else str(value)
+    return DEFAULT if value is None else switch(value)
 
 
 def _values(found: Sequence[Sample], side: str, key: str) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from analysis.cells.aggregate import Aggregate
 from analysis.pages.blocks import Block, Table
 from analysis.pages.facts import listed, phrase
-from analysis.cells.words import count
+from analysis.cells.words import count, switch
 from analysis.judgement.caveats import busy_words, unlike_answers
 from analysis.judgement.study import Study
 from analysis.inputs.load import Result, Sample
@@ -145,7 +145,16 @@ def _group(group: Any) -> str | None:
     said = [one.get("digest") for one in servers if isinstance(one, dict)]
     digests = dict.fromkeys(phrase(digest) for digest in said if digest)
     answers = ", ".join(digests) or "n/a"
-    return f"{phrase(group.get('request'))}: SHA-256 {answers} from {count(len(servers), 'server')}"
+    asked, of = _settings(group.get("request")), count(len(servers), "server")
+    return f"{asked}: SHA-256 {answers} from {of}"
+
+
+def _settings(request: Any) -> str:
+    """What was asked for, in the words of the report's settings."""
+    if not isinstance(request, dict):
+        return phrase(request)
+    switched = {name: switch(one) for name, one in request.items() if isinstance(one, bool)}
+    return phrase(request | switched)
 
 
 def _drift(result: Result) -> list[str]:

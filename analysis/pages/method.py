@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+from analysis.cells.words import switch
 from analysis.inputs.load import Result, Sample
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Block
@@ -238,12 +239,7 @@ def _setting(cell: dict[str, Any], name: str) -> str:
     value = cell.get(name)
     if value is None:
         return f"n/a ({cell.get(f'{name}_reason', 'not recorded')})"
-    return plain(value)
-
-
-def plain(value: Any) -> str:
-    """A known setting's value as people read it."""
-    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+    return switch(value)
 
 
 def limits(result: Result) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from analysis.cells import pairing
 from analysis.cells.aggregate import Aggregate
-from analysis.cells.words import count
+from analysis.cells.words import count, switch
 from analysis.inputs.load import Result
 from analysis.pages import method
 from analysis.pages.blocks import Block
@@ -129,7 +129,7 @@ def _asked(asked: dict[str, Any]) -> list[str]:
     words = [f"{key} {asked[key]}" for key in ("commit", "options", "c_args") if key in asked]
     settings = asked.get("set")
     if isinstance(settings, dict) and settings:
-        words.append("set " + ", ".join(f"{key} {method.plain(settings[key])}" for key in settings))
+        words.append("set " + ", ".join(f"{key} {switch(settings[key])}" for key in settings))
     return ["asked for: " + ", ".join(words)] if words else []
 
 

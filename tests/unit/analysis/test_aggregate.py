@@ -237,11 +237,11 @@ class Method(unittest.TestCase):
         self.assertEqual(
             self.fixed(loaded()[0]),
             (
-                "Fixed, as it was in effect: protocol: framed; tls: no; handler: respond;"
+                "Fixed, as it was in effect: protocol: framed; tls: off; handler: respond;"
                 " connections: 64; workers: 1; request_bytes: 256; response_bytes: 64; refill"
                 " (when the client sends again): window; wait (how the server waits for work):"
                 " block with epoll@loopback, spin with dpdk@memif; hugepages (whether the stack"
-                " uses hugepages): n/a (this stack has no use for them) with epoll@loopback, yes"
+                " uses hugepages): n/a (this stack has no use for them) with epoll@loopback, on"
                 " with dpdk@memif; warm-up: 0.5s; duration: 2s."
             ),
         )

@@ -183,7 +183,7 @@ class Results(Folder):
     def test_one_side_states(self):
         """a path or a client that only one side states is refused, whichever side it is"""
         for setting, value, words in (
-            ("tls", True, "TLS: n/a (not recorded) against yes"),
+            ("tls", True, "TLS: n/a (not recorded) against on"),
             ("client_wait", "block", "Client wait: n/a (not recorded) against block"),
         ):
             bare = [{key: one[key] for key in one if key != setting} for one in CELLS]

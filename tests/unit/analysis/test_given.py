@@ -15,7 +15,9 @@ from given_fixture import NEW, OLD, give, speak, tls_of
 from result_fixture import edit_json, write_manifest
 
 ONE = '{"tls_max": "1.2", "limits": {"headers": 64}, "routes": [{"path": "/"}]}'
-OTHER = '{"tls_max": "1.3", "limits": {"headers": 64}, "routes": [{"path": "/", "match": "prefix"}]}'
+OTHER = (
+    '{"tls_max": "1.3", "limits": {"headers": 64}, "routes": [{"path": "/", "match": "prefix"}]}'
+)
 
 
 class Two(unittest.TestCase):
@@ -144,7 +146,8 @@ class Files(Two):
 
     def test_outside(self):
         """a plan that names a file outside its directory, or none, is refused"""
-        for entry in ({"path": "../x", "sha256": "a"}, {"path": "/x", "sha256": "a"}, {"path": "x"}):
+        bad = [{"path": name, "sha256": "a"} for name in ("../x", "/x")]
+        for entry in (*bad, {"path": "x"}):
             with self.subTest(entry=entry):
                 edit_json(self.new / "plan.json", files=[entry])
                 write_manifest(self.new)
@@ -205,7 +208,8 @@ class Tls(Two):
     def test_by_cell(self):
         """the difference is the cells' own: one cell that differs is enough, by any name"""
         speak(self.base, lambda _: tls_of({NEW: 1}))
-        speak(self.new, lambda one: tls_of({OLD if one["cell"]["delivery"] == "coalesce" else NEW: 1}))
+        kinds = {"coalesce": {OLD: 1}, "immediate": {NEW: 1}}
+        speak(self.new, lambda one: tls_of(kinds[one["cell"]["delivery"]]))
         self.assertEqual(self.unlike(), [("negotiated TLS", NEW, OLD)])
 
 

@@ -155,7 +155,7 @@ class Within(unittest.TestCase):
     def test_path(self):
         """TLS against plain is not the same path, nor is another protocol"""
         found = self.refused(tls=True, protocol="http1")
-        self.assertEqual(found, [("TLS", "no", "yes"), ("protocol", "framed", "http1")])
+        self.assertEqual(found, [("TLS", "off", "on"), ("protocol", "framed", "http1")])
 
     def test_client(self):
         """A client that is told otherwise is another client"""
@@ -202,7 +202,7 @@ class Within(unittest.TestCase):
             of = Study(result, aggregate(result), Gate("point"))
             self.assertEqual((of.gate.word, of.gate.exit_status), (word, status))
             told = [one.detail for one in of.caveats if one.what == "not comparable"]
-            self.assertEqual(any("TLS: no against yes" in one for one in told), word == "refused")
+            self.assertEqual(any("TLS: off against on" in one for one in told), word == "refused")
         unsaid = loaded(write_variants, change)
         self.assertEqual(Study(unsaid, aggregate(unsaid), Gate("point")).gate.word, "refused")
 
