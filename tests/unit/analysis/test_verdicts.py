@@ -3,8 +3,11 @@
 import math
 import unittest
 
+import numpy as np
+
 from analysis.judgement.study import study
 from analysis.judgement.verdicts import judge, within
+from analysis.statistics import planted, student
 from analysis.statistics.effect import Ratio, compare, ratio_of_blocks, ratio_of_means
 from gates_fixture import around, result_of
 
@@ -158,6 +161,21 @@ class Seed(unittest.TestCase):
         self.assertAlmostEqual(found.low, 1.300, places=3)
         self.assertAlmostEqual(found.high, 1.497, places=3)
         self.assertIn("3 blocks are needed", found.boot.reason)
+
+    def test_two_boots(self):
+        """an interval of two boots a side is right as often as it says, and seldom decides"""
+        rng, shape = np.random.default_rng(1), (20_000, 2)
+
+        def excludes(boots):
+            low, high = student.of_sides(boots.new, boots.base).interval()
+            return 100 * float(np.mean((low > 0) | (high < 0)))
+
+        for cv in (0.01, 0.025, 0.05):
+            self.assertLess(excludes(planted.quiet(rng, shape, cv, 0)), 5)
+        self.assertLess(excludes(planted.slow_phases(rng, shape, 0.01, 0, "interleaved")), 5)
+        five_times, often = (planted.quiet(rng, shape, 0.025, by) for by in (0.125, 1.0))
+        self.assertLess(excludes(five_times), 50)
+        self.assertGreater(excludes(often), 80)
 
     def test_july_in_blocks(self):
         """taken as two blocks, whichever runs stood beside each other, they are better as well"""
