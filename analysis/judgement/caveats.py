@@ -8,6 +8,7 @@ from typing import Any
 from analysis.cells.aggregate import Cell
 from analysis.cells.words import count, some
 from analysis.inputs.load import Result, Sample
+from analysis.judgement import tls
 
 # A sample in which other processes took more than this many CPUs' worth of time is named.
 OTHER_CPUS_MAX = 0.1
@@ -38,6 +39,7 @@ def disqualifiers(result: Result, cells: list[Cell]) -> list[Caveat]:
         *_window(result.valid),
         *_few(cells),
         *_mixed(cells),
+        *_tls(cells),
     ]
     if result.manifest is None:
         found.append(
@@ -249,10 +251,22 @@ def _few(cells: list[Cell]) -> list[Caveat]:
             "few samples",
             (
                 f"{len(few)} of {count(len(cells), 'cell')} with fewer than {SAMPLES_MIN} valid"
-                f" samples, so noise there is hardly known ({some(few)})"
+                f" samples: intervals there are wide, and tell large differences only ({some(few)})"
             ),
         )
     ]
+
+
+def _tls(cells: list[Cell]) -> list[Caveat]:
+    """Cells under TLS that did not negotiate the same: their ratio is of that, too."""
+    came: dict[str, list[str]] = {}
+    for cell in cells:
+        if kinds := tls.kinds(cell.valid):
+            came.setdefault(kinds, []).append(cell.variant)
+    if len(came) < 2:
+        return []
+    told = "; ".join(f"{kinds} in {some(names)}" for kinds, names in came.items())
+    return [Caveat("unlike TLS", f"cells that are compared did not negotiate the same: {told}")]
 
 
 def _mixed(cells: list[Cell]) -> list[Caveat]:

@@ -67,10 +67,9 @@ def samples(a: Sequence[Sample], b: Sequence[Sample]) -> list[Refused]:
             if all(values):
                 told = (", ".join(sorted(value)) for value in values)
                 found += unlike(f"{side}'s {title}", *told, _SAME_TLS)
-    counts = [negotiated(one) for one in (a, b)]
-    if all(counts):
-        kinds = ({name.removesuffix(RESUMED) for name in one} for one in counts)
-        found += unlike(NEGOTIATED, *(", ".join(sorted(one)) for one in kinds), _SAME_TLS)
+    came = [kinds(one) for one in (a, b)]
+    if all(came):
+        found += unlike(NEGOTIATED, *came, _SAME_TLS)
         again = [_resumed(one) for one in (a, b)]
         if {True, False} == set(again):
             found += unlike("resumed TLS sessions", *again, _SAME_TLS)
@@ -86,6 +85,12 @@ def negotiated(found: Sequence[Sample], side: str = "client") -> Counter[str]:
         for name, conns in (kinds if isinstance(kinds, dict) else {}).items():
             sums[str(name)] += conns if isinstance(conns, int) else 0
     return sums
+
+
+def kinds(found: Sequence[Sample]) -> str:
+    """What the client negotiated, without how often and whether resumed: "TLSv1.3 ...", "" where it
+    is not known."""
+    return ", ".join(sorted({name.removesuffix(RESUMED) for name in negotiated(found)}))
 
 
 def said(sample: Sample, side: str) -> dict[str, Any]:

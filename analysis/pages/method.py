@@ -7,8 +7,10 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from analysis.cells.words import switch
+from analysis.cells.words import count, some, switch
 from analysis.inputs.load import Result, Sample
+from analysis.judgement import given, tls
+from analysis.judgement.difference import HASH_DIGITS
 from analysis.judgement.study import Study
 from analysis.pages.blocks import Block
 
@@ -37,6 +39,9 @@ SETTINGS = {
     "path": "what requests ask for",
     "hugepages": "whether the stack uses hugepages",
 }
+
+# So many keys of a configuration are told.
+KEYS_MAX = 12
 
 # Those of them that not every result has: earlier ones lack some, and what is of HTTP alone is there
 # where it is spoken.
@@ -79,6 +84,8 @@ def method(result: Result) -> list[str]:
     return [
         order_line(result),
         fixed(result),
+        *tls_lines(result),
+        *given_lines(result),
         *scenarios(result),
         "Server counters are differences of two snapshots at the measured window's ends.",
         f"Pins: {pins(result.samples)}.",
@@ -89,6 +96,58 @@ def method(result: Result) -> list[str]:
             "response was checked for order, length and bytes."
         ),
     ]
+
+
+def tls_lines(result: Result) -> list[str]:
+    """What TLS was, of the valid samples that spoke it: by kind of cells where these differ."""
+    by_cell: dict[str, list[Sample]] = {}
+    for sample in result.valid:
+        if tls.said(sample, "client") or tls.said(sample, "server"):
+            by_cell.setdefault(sample.variant, []).append(sample)
+    told: dict[str, list[str]] = {}
+    kinds: dict[str, list[Sample]] = {}
+    for name, samples in by_cell.items():
+        key = tls.kinds(samples)
+        told.setdefault(key, []).append(name)
+        kinds.setdefault(key, []).extend(samples)
+    return [
+        f"TLS as it was negotiated{'' if len(told) == 1 else f' in {some(told[key])}'}: "
+        f"{_negotiated(samples)}."
+        for key, samples in kinds.items()
+    ]
+
+
+def _negotiated(samples: list[Sample]) -> str:
+    """Connections by kind on each side, one number where both count the same."""
+    sides = {side: tls.negotiated(samples, side) for side in tls.SIDES}
+    texts = {
+        side: ", ".join(f"{kind} ({conns:,})" for kind, conns in sorted(counts.items()))
+        or "n/a (not recorded)"
+        for side, counts in sides.items()
+    }
+    if len(set(texts.values())) == 1:
+        return f"{texts['client']}, connections of {count(len(samples), 'sample')}"
+    both = "; ".join(f"{side} {text}" for side, text in reversed(texts.items()))
+    return f"{both}; connections of {count(len(samples), 'sample')}, the server's with checks"
+
+
+def given_lines(result: Result) -> list[str]:
+    """The configuration that servers were given, with its keys, and how many files besides."""
+    name = given.config_name(result)
+    if name is None:
+        return []
+    file = result.given.get(name)
+    if file is None:
+        return [f"Servers were given {name} (server_config), SHA-256 n/a (not recorded)."]
+    keys = given.leaves(file.content)
+    told = ", ".join(f"{key} {given.short(value)}" for key, value in list(keys.items())[:KEYS_MAX])
+    more = len(keys) - KEYS_MAX
+    told += f", and {more} more" if more > 0 else ""
+    others = len(result.given) - 1
+    besides = f" Besides it: {count(others, 'file')} that its routes serve." if others else ""
+    digest = file.sha256[:HASH_DIGITS]
+    of = f": {told}" if told else ""
+    return [f"Servers were given {name} (server_config), SHA-256 {digest}{of}.{besides}"]
 
 
 def upstream(result: Result) -> list[str]:

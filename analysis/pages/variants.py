@@ -49,7 +49,15 @@ def blocks(result: Result, found: Aggregate) -> list[Block]:
     return [
         Block("Machine", [*_machines(result), f"Pins: {method.pins(result.samples)}."]),
         Block("Variants", [*_variants(result, found), client(result)]),
-        Block("Configuration", [method.fixed(result), *method.scenarios(result)]),
+        Block(
+            "Configuration",
+            [
+                method.fixed(result),
+                *method.tls_lines(result),
+                *method.given_lines(result),
+                *method.scenarios(result),
+            ],
+        ),
         Block("Schedule", _schedule(result)),
         Block("Comparable", [_comparable(result)]),
         Block("Failures", _failures(result)),

@@ -10,9 +10,11 @@ from analysis.figures import across, history
 from analysis.inputs.documents import Refusal
 from analysis.inputs.load import load_result
 from analysis.judgement import refusals
+from analysis.judgement.study import study
+from analysis.pages import method
 from compare_fixture import said, undrawn, write_at
 from given_fixture import NEW, OLD, give, speak, tls_of
-from result_fixture import edit_json, write_manifest
+from result_fixture import edit_json, write_manifest, write_variants
 
 ONE = '{"tls_max": "1.2", "limits": {"headers": 64}, "routes": [{"path": "/"}]}'
 OTHER = (
@@ -211,6 +213,63 @@ class Tls(Two):
         kinds = {"coalesce": {OLD: 1}, "immediate": {NEW: 1}}
         speak(self.new, lambda one: tls_of(kinds[one["cell"]["delivery"]]))
         self.assertEqual(self.unlike(), [("negotiated TLS", NEW, OLD)])
+
+
+class Report(Two):
+    def told(self):
+        """(how it was measured, what speaks against the run) of the base."""
+        of = study(load_result(self.base))
+        caveats = [one.detail for one in of.caveats if one.what == "unlike TLS"]
+        return method.method(of.result), caveats
+
+    def test_negotiated(self):
+        """a report tells once what TLS negotiated, with counts, where all cells have the same"""
+        kinds = {NEW: 1, f"{NEW} resumed": 63}
+        speak(self.base, lambda _: tls_of(kinds))
+        lines, caveats = self.told()
+        told = [line for line in lines if line.startswith("TLS as")]
+        expected = f"{NEW} (6), {NEW} resumed (378), connections of 6 samples."
+        self.assertEqual((told, caveats), ([f"TLS as it was negotiated: {expected}"], []))
+
+    def test_sides_differ(self):
+        """where the server counts others besides, both counts are told"""
+        tls = tls_of({NEW: 2})
+        tls["server"]["negotiated"] = {NEW: 3}
+        speak(self.base, lambda _: tls)
+        (told,) = [line for line in self.told()[0] if line.startswith("TLS as")]
+        self.assertIn(f"client {NEW} (12); server {NEW} (18)", told)
+
+    def test_cells_differ(self):
+        """cells that negotiated otherwise are told apart, and it speaks against the run"""
+        kinds = {"coalesce": {OLD: 1}, "immediate": {NEW: 1}}
+        speak(self.base, lambda one: tls_of(kinds[one["cell"]["delivery"]]))
+        lines, (caveat,) = self.told()
+        told = [line for line in lines if line.startswith("TLS as")]
+        self.assertEqual(len(told), 2)
+        self.assertIn(f"negotiated in epoll@loopback.immediate.d8: {NEW} (3)", told[0])
+        self.assertIn(f"{OLD} in epoll@loopback.coalesce.d8", caveat)
+
+    def test_variants_differ(self):
+        """variants that negotiated otherwise do not compare"""
+        path = write_variants(self.root / "variants")
+        kinds = {"base": {OLD: 1}, "new": {NEW: 1}}
+        (self.root / "variants" / "manifest.sha256").unlink()
+        speak(path, lambda one: tls_of(kinds[one["cell"]["variant"]]))
+        told = study(load_result(path)).refused
+        self.assertTrue(any(f"Negotiated TLS: {OLD} against {NEW}" in one for one in told), told)
+
+    def test_config(self):
+        """it names the configuration with its keys, and how many files it serves"""
+        give(self.base, {"server.json": ONE, "www/a": "a"})
+        (told,) = [line for line in self.told()[0] if line.startswith("Servers were given")]
+        self.assertRegex(told, r"given server.json \(server_config\), SHA-256 \w{12}: tls_max")
+        self.assertIn('limits.headers 64, routes.0.path "/". Besides it: 1 file that', told)
+
+    def test_plain(self):
+        """a run without TLS and without a configuration says nothing of them"""
+        lines, caveats = self.told()
+        self.assertFalse([one for one in lines if one.startswith(("TLS as", "Servers were"))])
+        self.assertEqual(caveats, [])
 
 
 if __name__ == "__main__":
