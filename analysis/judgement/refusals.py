@@ -2,7 +2,8 @@
 
 Between two results everything is looked at that changes numbers without being the server's doing:
 the machine, the client, how the programs were built, what servers were given. Within one result
-that is the same for all, and what is left is the path of a request: a variant may have been given another one.
+that is the same for all, and what is left is the path of a request: a variant may have been given
+another one.
 
 What both sides do not know is no difference, except host, build and client, which must be known;
 what only one side knows is one.
