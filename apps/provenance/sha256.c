@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <openssl/evp.h>
 #include <stdio.h>
+#include <unistd.h>
 
 enum { DIGEST_BYTES = 32 };
 
@@ -45,15 +46,21 @@ void sha256_fini(struct sha256 *sha)
 int sha256_file(const char *path, uint64_t *bytes_out, char hex_out[SHA256_HEX_BYTES])
 {
 	int fd = file_open(path);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	FILE *file;
 	uint8_t piece[16 * 1024];
 	uint64_t bytes = 0;
 	struct sha256 sha;
 	size_t got;
 	int code;
 
-	if (!file)
-		return fd < 0 ? fd : -ENOMEM;
+	if (fd < 0)
+		return fd;
+	file = fdopen(fd, "r");
+	if (!file) {
+		code = -errno;
+		close(fd);
+		return code;
+	}
 	sha256_init(&sha);
 	while ((got = fread(piece, 1, sizeof(piece), file)) > 0) {
 		sha256_update(&sha, piece, got);

@@ -172,7 +172,7 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "features", stack_features_to_json(stack->stack->ops));
 	json_object_set_new(object, "hugepages", stack_hugepages_to_json(stack));
 	json_object_set_new(object, "capabilities",
-			    stack_capabilities_to_json(stack->stack->ops->capabilities));
+			    stack_capabilities_to_json(workers[0].capabilities));
 	serve_add_link(object, options);
 	json_object_set_new(object, "binding", binding_of(options, workers));
 	json_object_set_new(object, "clock", timing_to_json());

@@ -68,7 +68,11 @@ static int echo_open(const struct serve_options *options, uint16_t index,
 		free(echo);
 		return rc;
 	}
-	echo->base = (struct turner){.ops = &bare_turner, .busy = &echo->busy};
+	/* it sends nothing but its answers */
+	echo->base = (struct turner){.ops = &bare_turner,
+				     .busy = &echo->busy,
+				     .capabilities = options->stack.stack->ops->capabilities &
+						     ~(uint32_t)TP_SENDS_FILES};
 	echo->ops = options->stack.stack->bare;
 	*turner_out = &echo->base;
 	return 0;

@@ -71,7 +71,8 @@ static int pipeline_open(const struct serve_options *options, uint16_t index,
 		return rc;
 	}
 	pipeline->base = (struct turner){.ops = &pipeline_turner,
-					 .busy = &server_counters(pipeline->server)->busy};
+					 .busy = &server_counters(pipeline->server)->busy,
+					 .capabilities = pipeline->tp->ops->capabilities};
 	*turner_out = &pipeline->base;
 	return 0;
 }

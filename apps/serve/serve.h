@@ -88,6 +88,7 @@ struct serve_copy {
 struct serve_worker {
 	struct worker worker; /* first */
 	const struct serve_options *options;
+	uint32_t capabilities; /* enum tp_capability; valid once ready */
 	/* The worker's until it has answered, then the main thread's until it asks again. */
 	struct serve_copy copy;
 	/* What of the device was removed if it stopped for that, else NULL; valid once joined. */

@@ -22,6 +22,7 @@ struct turner_ops;
 struct turner {
 	const struct turner_ops *ops;
 	const struct busy *busy; /* the account of its turns */
+	uint32_t capabilities;	 /* enum tp_capability, of what it opened */
 };
 
 struct turner_ops {

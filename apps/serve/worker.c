@@ -50,6 +50,7 @@ void serve_worker_run(struct worker *worker)
 
 	if (ops->open(options, worker->index, &turner, &worker->error) < 0)
 		return;
+	own->capabilities = turner->capabilities;
 	worker_ready(worker);
 	serve(own, turner);
 	ops->close(turner);

@@ -333,8 +333,11 @@ static bool produce(struct exchange *exchange, void *source, struct room_writer 
 	return true;
 }
 
-/* Has the transport send the file, as far as it takes it; false if the rest is to be read. */
-static bool send_file(struct folder *folder, struct exchange *exchange, struct sending *sending)
+/*
+ * Has the transport send the file, as far as it takes it. Where it can not, the rest is read from
+ * now on.
+ */
+static void send_file(struct folder *folder, struct exchange *exchange, struct sending *sending)
 {
 	int64_t sent = 0;
 
@@ -346,7 +349,6 @@ static bool send_file(struct folder *folder, struct exchange *exchange, struct s
 		folder->world->counters->file_bytes_sent += (uint64_t)sent;
 	}
 	sending->reads = sent < 0;
-	return !sending->reads;
 }
 
 static void static_advance(struct handler *handler, struct exchange *exchange)
@@ -358,9 +360,11 @@ static void static_advance(struct handler *handler, struct exchange *exchange)
 		exchange_refuse(exchange, sending->refusal, http1_reason(sending->refusal));
 		return;
 	}
-	if (sending->fd != NO_FILE && !sending->reads &&
-	    send_file(folder_of(handler), exchange, sending) && exchange_left(exchange) > 0)
-		return;
+	if (sending->fd != NO_FILE && !sending->reads) {
+		send_file(folder_of(handler), exchange, sending);
+		if (!sending->reads && exchange_left(exchange) > 0)
+			return;
+	}
 	produce_rest(exchange, produce, folder_of(handler));
 }
 

@@ -46,7 +46,7 @@ struct conn {
 	bool aborted; /* the transport may not be asked about it again */
 	bool partial; /* HEAD: a part of a head is there */
 	bool starved; /* the body's next bytes are not there */
-	bool stalled; /* the last reserve was refused */
+	bool stalled; /* the last reserve, or file, was refused */
 	bool sated;   /* it has had its share of the turn, in bytes */
 	bool lingers; /* ENDED: after an error */
 	bool crowded; /* more than was lent may have been received */

@@ -22,8 +22,8 @@ struct conn_world;
 /* What create is told, beside the text behind the name's ':'. */
 struct handler_config {
 	uint32_t response_bytes; /* respond and spin, where their text gives no other */
-	const char
-		*upstream; /* proxy and cache, likewise; lent for the call; NULL: there is none */
+	/* proxy and cache, likewise; lent for the call; NULL: there is none */
+	const char *upstream;
 	struct conn_world *world; /* the server's, lent until destroy: transport, clock, upkeep */
 };
 

@@ -1,8 +1,9 @@
 /*
- * output: a connection's way into the transport's send memory.
+ * output: a connection's way into the transport's send memory, and past it from files.
  *
- * Everything committed is counted as queued until it is written. The delivery policy is asked in
- * one place, output_complete, which is told of complete responses alone.
+ * What is committed is counted as queued until it is written; a file's bytes are written at once.
+ * The delivery policy is asked in one place, output_complete, which is told of complete responses
+ * alone.
  *
  * Plane: turn.
  */

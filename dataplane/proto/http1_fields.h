@@ -8,9 +8,12 @@
 #ifndef WEIR_PROTO_HTTP1_FIELDS_H
 #define WEIR_PROTO_HTTP1_FIELDS_H
 
+#include "dataplane/core/span.h"
 #include "dataplane/proto/http1_head.h"
 #include "dataplane/proto/http1_run.h"
 #include "dataplane/proto/http1_target.h"
+
+#include <string.h>
 
 #define HTTP1_INLINE static inline __attribute__((always_inline))
 

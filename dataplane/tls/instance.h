@@ -73,8 +73,8 @@ struct tls {
 	struct list pending; /* connections with events to report, oldest first */
 	uint32_t pending_count;
 	struct list marked; /* connections with something committed or a finish to send */
-	struct list
-		resumed;  /* connections that may go on: there is room again, or it is their turn */
+	/* Connections that may go on: there is room again, or it is their turn. */
+	struct list runnable;
 	struct list dead; /* CLOSED was reported; the handles die at the next poll */
 	struct timer_wheel timers;
 	struct tls_counters counters;
@@ -122,7 +122,7 @@ struct tls_conn {
 	struct list shaking;
 	struct list pending; /* links of the instance's lists */
 	struct list marked;
-	struct list resumed;
+	struct list runnable;
 	struct list dead;
 };
 

@@ -209,7 +209,7 @@ int tls_open(const struct tls_config *config, const struct tp_limits *limits, st
 	list_init(&tls->shaking);
 	list_init(&tls->pending);
 	list_init(&tls->marked);
-	list_init(&tls->resumed);
+	list_init(&tls->runnable);
 	list_init(&tls->dead);
 	tls->now_ns = clock_now_ns();
 	timer_wheel_init(&tls->timers, tls->now_ns);

@@ -75,7 +75,7 @@ struct tls_conn *tls_conn_begin(struct tls *tls, enum tls_state state, bool plai
 	list_init(&conn->shaking);
 	list_init(&conn->pending);
 	list_init(&conn->marked);
-	list_init(&conn->resumed);
+	list_init(&conn->runnable);
 	list_init(&conn->dead);
 	timer_init(&conn->timer);
 	if (!plain && !take_ssl(conn)) {
@@ -96,7 +96,7 @@ void tls_conn_destroy(struct tls_conn *conn)
 	timer_cancel(&tls->timers, &conn->timer);
 	list_remove(&conn->pending);
 	list_remove(&conn->marked);
-	list_remove(&conn->resumed);
+	list_remove(&conn->runnable);
 	list_remove(&conn->dead);
 	SSL_free(conn->ssl);
 	if (conn->buffer)
@@ -184,7 +184,7 @@ void tls_conn_drop(struct tls_conn *conn, enum tp_reason reason)
 	end_for_user(conn, reason);
 	clear_deadline(conn);
 	list_remove(&conn->marked);
-	list_remove(&conn->resumed);
+	list_remove(&conn->runnable);
 	if (conn->state != TLS_CLOSED)
 		tls_conn_set_state(conn, TLS_CLOSED);
 }
@@ -301,16 +301,32 @@ void tls_conn_start(struct tls_conn *conn)
 	set_deadline(conn, conn->tls->handshake_timeout_ns);
 }
 
+/* Whether what it has to say is there and has not been looked at. */
+static bool waits_for_us(const struct tls_conn *conn)
+{
+	struct span spans[1];
+
+	return list_linked(&conn->runnable) ||
+	       (conn->lower && tp_peek(conn->tls->lower, conn->lower, spans, 1) > 0);
+}
+
 bool tls_conn_evict(struct tls *tls)
 {
-	struct tls_conn *conn = list_member(tls->shaking.next, struct tls_conn, shaking);
+	while (!list_empty(&tls->shaking)) {
+		struct tls_conn *conn = list_member(tls->shaking.next, struct tls_conn, shaking);
 
-	if (list_empty(&tls->shaking) || tls->now_ns < conn->progress_ns + TLS_HANDSHAKE_GRACE_NS)
-		return false;
-	tls->counters.handshakes_evicted++;
-	tls_conn_drop(conn, TP_TIMEOUT);
-	tls_conn_settle(conn);
-	return true;
+		if (tls->now_ns < conn->progress_ns + TLS_HANDSHAKE_GRACE_NS)
+			break;
+		if (waits_for_us(conn)) { /* it is we who stand still */
+			note_progress(conn);
+			continue;
+		}
+		tls->counters.handshakes_evicted++;
+		tls_conn_drop(conn, TP_TIMEOUT);
+		tls_conn_settle(conn);
+		return true;
+	}
+	return false;
 }
 
 static void open_conn(struct tls_conn *conn)

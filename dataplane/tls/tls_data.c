@@ -142,7 +142,7 @@ void tls_conn_advance(struct tls_conn *conn)
 	if (!conn->lower || conn->state == TLS_CONNECTING)
 		return;
 	if (waits_its_turn(conn)) {
-		list_push(&conn->tls->resumed, &conn->resumed);
+		list_push(&conn->tls->runnable, &conn->runnable);
 		return;
 	}
 	receive(conn);

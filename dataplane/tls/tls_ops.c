@@ -57,8 +57,8 @@ void tls_consume(struct tp *tp, struct tp_conn *handle, size_t bytes)
 		return;
 	}
 	ring_consume(&conn->recv, (uint32_t)bytes);
-	if (conn->paused && conn->lower && !conn->over && !list_linked(&conn->resumed))
-		list_push(&conn->tls->resumed, &conn->resumed);
+	if (conn->paused && conn->lower && !conn->over && !list_linked(&conn->runnable))
+		list_push(&conn->tls->runnable, &conn->runnable);
 }
 
 unsigned tls_reserve(struct tp *tp, struct tp_conn *handle, size_t bytes, struct room rooms[2])

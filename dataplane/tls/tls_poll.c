@@ -28,10 +28,9 @@ static void resume(struct tls *tls)
 	struct list ready, *link;
 
 	list_init(&ready);
-	while ((link = list_pop(&tls->resumed)))
-		list_push(&ready, link);
+	list_splice(&ready, &tls->runnable);
 	while ((link = list_pop(&ready)))
-		tls_conn_advance(list_member(link, struct tls_conn, resumed));
+		tls_conn_advance(list_member(link, struct tls_conn, runnable));
 }
 
 /* --- what the lower transport reported --- */
@@ -112,7 +111,7 @@ static uint64_t bound_wait(const struct tls *tls, uint64_t wait_ns)
 	uint64_t next_ns = timer_next(&tls->timers);
 	uint64_t left_ns = next_ns > tls->now_ns ? next_ns - tls->now_ns : 0;
 
-	if (!list_empty(&tls->pending) || !list_empty(&tls->resumed))
+	if (!list_empty(&tls->pending) || !list_empty(&tls->runnable))
 		return 0;
 	return next_ns != TIMER_NEVER && left_ns < wait_ns ? left_ns : wait_ns;
 }
@@ -149,7 +148,7 @@ unsigned tls_poll(struct tp *tp, struct tp_event *events, unsigned room, uint64_
 		  struct tp_turn *turn_out)
 {
 	struct tls *tls = (struct tls *)tp;
-	bool had_work = !list_empty(&tls->marked) || !list_empty(&tls->resumed);
+	bool had_work = !list_empty(&tls->marked) || !list_empty(&tls->runnable);
 	unsigned count;
 
 	tls->steps_left = TLS_TURN_STEPS;

@@ -47,7 +47,10 @@ class Wrk(Client):
         bad = re.search(r"Socket errors.*|Non-2xx.*", said)
         if bad:
             raise ValueError(bad.group(0))
-        return int(re.search(r"(\d+) requests in", said)[1]), float(re.search(r"Requests/sec:\s+([\d.]+)", said)[1])
+        requests, rate = re.search(r"(\d+) requests in", said), re.search(r"Requests/sec:\s+([\d.]+)", said)
+        if not requests or not rate:
+            raise ValueError(f"wrk says no rate: {said.strip()!r}")
+        return int(requests[1]), float(rate[1])
 
 
 class Load(Client):

@@ -43,7 +43,7 @@ def await_port(port, process):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.02)
-    raise SystemExit("peers: a server did not listen within 10 s")
+    raise SystemExit(f"peers: {process.args[3]} did not listen within 10 s")
 
 
 def make_certificate(folder):
@@ -58,15 +58,28 @@ class Server:
 
     def __init__(self, name, command, port):
         self.name, self.port = name, port
-        self.process = subprocess.Popen(["taskset", "-c", CPU, *command], stdout=subprocess.DEVNULL)
+        self.command = ["taskset", "-c", CPU, *command]
+        self.process = None
 
     def __enter__(self):
-        await_port(self.port, self.process)
+        self.process = subprocess.Popen(self.command, stdout=subprocess.DEVNULL)
+        try:
+            await_port(self.port, self.process)
+        except BaseException:
+            self.end()
+            raise
         return self
 
     def __exit__(self, *_):
+        self.end()
+
+    def end(self):
         self.process.send_signal(signal.SIGTERM)
-        self.process.wait(10)
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
     def pids(self):
         children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"

@@ -17,6 +17,7 @@ import argparse
 import contextlib
 import json
 import os
+import re
 import shutil
 import statistics
 import sys
@@ -130,13 +131,16 @@ def main():
     parser.add_argument("program", help="the built weir")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=2)
-    parser.add_argument("--cases", default="plain-1,plain-16,tls-1,tls-16")
+    parser.add_argument("--cases", default="plain-1,plain-16,tls-1,tls-16", help="plain or tls, and a depth")
     parser.add_argument("--clients", default="wrk,load", help="wrk, load or both")
     parser.add_argument("--json", help="write all figures to this file")
     arguments = parser.parse_args()
     unknown = set(arguments.clients.split(",")) - set(peer_clients.KINDS)
     if unknown:
         parser.error(f"--clients knows no {', '.join(sorted(unknown))}")
+    wrong = [case for case in arguments.cases.split(",") if not re.fullmatch(r"(plain|tls)-[1-9]\d*", case)]
+    if wrong:
+        parser.error(f"--cases: {', '.join(wrong)}: write plain-DEPTH or tls-DEPTH")
     for tool in {"nginx", "openssl", "taskset", *(["wrk"] if "wrk" in arguments.clients.split(",") else [])}:
         if not shutil.which(tool):
             raise SystemExit(f"peers: there is no {tool}; install nginx-light, wrk, openssl and util-linux")

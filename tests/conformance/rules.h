@@ -72,8 +72,26 @@
 	X(events_end_a_wait, "what arrives ends a wait early")                                    \
 	X(counters_balance, "the counters of both sides agree with what happened")
 
+/* Of those that declare TP_SENDS_FILES; files.c. */
+#define FILE_RULES(X)                                                                       \
+	X(files_arrive_behind_what_was_committed,                                           \
+	  "files arrive byte for byte behind what was committed")                           \
+	X(a_file_without_room_is_told_once,                                                 \
+	  "a file that found no room is told of it by one WRITABLE")                        \
+	X(a_file_behind_full_memory_waits_for_it,                                           \
+	  "a file behind full send memory waits until that has left")                       \
+	X(a_file_before_the_connection_is_told_once,                                        \
+	  "a file that comes before the connection is told when it may come")               \
+	X(a_file_leaves_a_lent_room,                                                        \
+	  "a file leaves a lent room where it is, and comes before its bytes")              \
+	X(what_is_no_longer_in_the_file_is_said,                                            \
+	  "what is no longer in the file is said, and nothing else is harmed")              \
+	X(nothing_is_sent_after_the_end, "nothing of a file is sent after finish or abort") \
+	X(a_peer_that_reset_ends_it_without_a_signal, "a peer's reset ends a file's sender")
+
 #define X(function, sentence) void function(void);
 RULES(X)
+FILE_RULES(X)
 #undef X
 
 #endif

@@ -204,7 +204,7 @@ void large_write_crosses_the_ring(void)
 	world_close(&world);
 }
 
-/* What they then do is judged by files_test.c. */
+/* What they then do is judged by files.c. */
 void files_are_sent_where_declared(void)
 {
 	if (!world_open(&world, &limits))

@@ -67,7 +67,8 @@ static void judge(const json_t *server, const json_t *client, json_t *reasons)
 
 	if (json_object_size(client) == 0 && json_array_size(reasons) == 0)
 		json_array_append_new(reasons,
-				      json_text("TLS was on, and the client negotiated none"));
+				      json_text("TLS was on, and no handshake of the client's was "
+						"completed: its log says why"));
 	if (json_object_get(server, "other") || json_object_get(client, "other"))
 		return;
 	json_object_foreach((json_t *)client, name, conns)

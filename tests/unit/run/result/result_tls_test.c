@@ -82,7 +82,7 @@ static void nothing_negotiated_is_named(void)
 {
 	json_decref(tls_of("{\"tls_negotiated\": {\"" KIND "\": 1}}",
 			   "{\"tls\": {\"negotiated\": {}}}"));
-	expect_reason("negotiated none");
+	expect_reason("no handshake");
 }
 
 /* A program of an older commit may serve or load. */

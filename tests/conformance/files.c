@@ -1,5 +1,5 @@
-/* The contract's rules about send_file, for the stacks that declare it. */
-#include "tests/conformance/rig.h"
+/* Rules about send_file, for the stacks that declare it. */
+#include "tests/conformance/rules.h"
 #include "tests/conformance/world.h"
 #include "tests/support/suite.h"
 
@@ -17,6 +17,7 @@ static struct world world;
 static struct seen *client, *server;
 static uint8_t bytes[FILE_BYTES], back[FILE_BYTES];
 static int file = -1;
+static void (*before)(int); /* the disposition of SIGPIPE */
 
 /* A joined pair, and a file of FILE_BYTES whose bytes differ from place to place. */
 static bool open_all(void)
@@ -25,6 +26,7 @@ static bool open_all(void)
 
 	if (!world_open_joined(&world, &limits, &client, &server))
 		return false;
+	before = signal(SIGPIPE, SIG_IGN); /* as send_file asks of the process */
 	file = mkstemp(name);
 	CU_ASSERT_TRUE_FATAL(file >= 0);
 	unlink(name);
@@ -35,6 +37,7 @@ static bool open_all(void)
 
 static void close_all(void)
 {
+	signal(SIGPIPE, before);
 	close(file);
 	world_close(&world);
 }
@@ -58,22 +61,22 @@ static int64_t send_all(uint64_t offset, size_t *read_bytes)
 	return sent;
 }
 
-static void files_arrive_behind_what_was_committed(void)
+void files_arrive_behind_what_was_committed(void)
 {
-	struct tp_counters before, after;
+	struct tp_counters earlier, later;
 	size_t count = 0;
 
 	if (!open_all())
 		return;
-	before = world_counters(world.pair.client);
+	earlier = world_counters(world.pair.client);
 	/* the first 5,000 come from memory, marked and not flushed */
 	CU_ASSERT_TRUE(seen_commit(client, bytes, 5000));
 	CU_ASSERT_TRUE(send_all(5000, &count) >= 0);
 	CU_ASSERT_TRUE(world_read(&world, server, back + count, FILE_BYTES - count));
 	CU_ASSERT_EQUAL(memcmp(bytes, back, FILE_BYTES), 0);
-	after = world_counters(world.pair.client);
-	CU_ASSERT_EQUAL(after.written_bytes - before.written_bytes, FILE_BYTES);
-	CU_ASSERT_TRUE(after.writes >= before.writes + 2);
+	later = world_counters(world.pair.client);
+	CU_ASSERT_EQUAL(later.written_bytes - earlier.written_bytes, FILE_BYTES);
+	CU_ASSERT_TRUE(later.writes >= earlier.writes + 2);
 	/* and memory follows a file */
 	CU_ASSERT_TRUE(seen_write(client, bytes, 100));
 	CU_ASSERT_TRUE(world_read(&world, server, back, 100));
@@ -97,7 +100,7 @@ static uint64_t fill_peer(void)
 	return offset;
 }
 
-static void a_file_without_room_is_told_once(void)
+void a_file_without_room_is_told_once(void)
 {
 	uint64_t unread;
 
@@ -124,7 +127,7 @@ static void a_file_without_room_is_told_once(void)
 	close_all();
 }
 
-static void a_file_behind_full_memory_waits_for_it(void)
+void a_file_behind_full_memory_waits_for_it(void)
 {
 	size_t committed = 0, count = 0;
 	bool told = false;
@@ -154,7 +157,7 @@ static void a_file_behind_full_memory_waits_for_it(void)
 	close_all();
 }
 
-static void a_file_before_the_connection_is_told_once(void)
+void a_file_before_the_connection_is_told_once(void)
 {
 	if (!open_all())
 		return;
@@ -169,7 +172,7 @@ static void a_file_before_the_connection_is_told_once(void)
 }
 
 /* A room that is lent stays where it is, whatever a file does; its bytes follow. */
-static void a_file_leaves_a_lent_room(void)
+void a_file_leaves_a_lent_room(void)
 {
 	struct room rooms[2];
 	struct room_writer writer;
@@ -189,7 +192,7 @@ static void a_file_leaves_a_lent_room(void)
 	close_all();
 }
 
-static void what_is_no_longer_in_the_file_is_said(void)
+void what_is_no_longer_in_the_file_is_said(void)
 {
 	if (!open_all())
 		return;
@@ -206,26 +209,26 @@ static void what_is_no_longer_in_the_file_is_said(void)
 	close_all();
 }
 
-static void nothing_is_sent_after_the_end(void)
+void nothing_is_sent_after_the_end(void)
 {
-	struct tp_counters before, after;
+	struct tp_counters earlier, later;
 
 	if (!open_all())
 		return;
 	tp_finish(client->tp, client->conn);
-	before = world_counters(world.pair.client);
+	earlier = world_counters(world.pair.client);
 	CU_ASSERT_EQUAL(send_file(0, 1000), 0);
 	CU_ASSERT_TRUE(world_until(&world, server, TP_FINISHED));
 	CU_ASSERT_EQUAL(seen_readable(server), 0);
-	after = world_counters(world.pair.client);
-	CU_ASSERT_EQUAL(after.writes, before.writes);
+	later = world_counters(world.pair.client);
+	CU_ASSERT_EQUAL(later.writes, earlier.writes);
 	tp_abort(client->tp, client->conn);
 	CU_ASSERT_EQUAL(send_file(0, 1000), 0);
 	CU_ASSERT_TRUE(world_until(&world, client, TP_CLOSED));
 	close_all();
 }
 
-static void a_peer_that_reset_ends_it_without_a_signal(void)
+void a_peer_that_reset_ends_it_without_a_signal(void)
 {
 	if (!open_all())
 		return;
@@ -236,28 +239,4 @@ static void a_peer_that_reset_ends_it_without_a_signal(void)
 	}
 	CU_ASSERT_TRUE(client->bits & TP_CLOSED);
 	close_all();
-}
-
-static const struct suite_test tests[] = {
-	{"files arrive byte for byte behind what was committed",
-	 files_arrive_behind_what_was_committed},
-	{"a file that found no room is told of it by one WRITABLE",
-	 a_file_without_room_is_told_once},
-	{"a file behind full send memory waits until that has left",
-	 a_file_behind_full_memory_waits_for_it},
-	{"a file that comes before the connection is told when it may come",
-	 a_file_before_the_connection_is_told_once},
-	{"a file leaves a lent room where it is, and comes before its bytes",
-	 a_file_leaves_a_lent_room},
-	{"what is no longer in the file is said, and nothing else is harmed",
-	 what_is_no_longer_in_the_file_is_said},
-	{"nothing of a file is sent after finish or abort", nothing_is_sent_after_the_end},
-	{"a peer's reset ends a file's sender", a_peer_that_reset_ends_it_without_a_signal},
-};
-
-/* As send_file asks of the process. */
-int main(int argc, char **argv)
-{
-	signal(SIGPIPE, SIG_IGN);
-	return suite_run(rig_name, tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }
