@@ -6,6 +6,7 @@
 #include "apps/run/experiment/served.h"
 #include "apps/run/plan/plan_show.h"
 #include "apps/run/sample/sample.h"
+#include "apps/run/result/result.h"
 #include "apps/run/result/summary.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static void print_sample(const struct plan *plan, const struct plan_sample *samp
 	const json_t *p99 = json_object_get(service, "p99");
 	const json_t *rps = json_object_get(result, "effective_rps");
 	const json_t *reasons = json_object_get(result, "invalid_reasons");
-	char grouped[32] = "-", latency[32] = "-";
+	char grouped[32] = "-", latency[32] = "-", hits[RESULT_HITS_BYTES];
 
 	if (json_is_number(rps))
 		summary_group(json_number_value(rps), grouped);
@@ -46,6 +47,8 @@ static void print_sample(const struct plan *plan, const struct plan_sample *samp
 	       json_array_size(reasons) ? "INVALID" : "valid");
 	for (size_t i = 0; i < json_array_size(reasons); i++)
 		printf("        %s\n", json_string_value(json_array_get(reasons, i)));
+	if (result_lacks_hits(result, hits, sizeof(hits)))
+		printf("        note: %s\n", hits);
 	fflush(stdout);
 }
 

@@ -5,11 +5,13 @@ usage of a test file: see processes.py.
 
 import json
 import os
+import re
 import shutil
 import signal
 import sys
 
-from bench import case, check_hashes, interrupt, is_alive, read, read_bytes, read_json, read_results, ready_of, wait_for, write
+from bench import (case, check_hashes, interrupt, is_alive, read, read_bytes, read_json, read_results, ready_of, results_path,
+                   wait_for, write)
 from processes import Skip, run_tests
 
 BODY = "Z" * 100
@@ -67,6 +69,57 @@ def path_without_route(bench):
     outcome = bench.run(experiment(bench, scenarios={"none": {"path": "/nope"}, "file": {"path": "/files/a.txt?b"}}))
     assert outcome.returncode == 4 and outcome.stderr.count("no route of") == 1, outcome.stderr
     assert 'no route of "server_config" answers GET /nope' in outcome.stderr, outcome.stderr
+
+
+@case("a route that says other bytes than the cell expects is refused in the plan, with file, key and both numbers")
+def route_of_other_bytes(bench):
+    routes = {"routes": [{"path": "/own", "handler": "respond:100"}, {"path": "/told", "handler": "respond"},
+                         {"path": "/back", "handler": "echo"}]}
+    scenarios = {name: {"path": f"/{name}"} for name in ("own", "told", "back")}
+    folder = experiment(bench, fixed={**HTTP["fixed"], "response_bytes": 64}, scenarios=scenarios, upstream={})
+    write(os.path.join(folder, "server.json"), json.dumps(routes))
+    for outcome in (bench.weir("plan", folder), bench.run(folder)):
+        assert outcome.returncode == 4 and outcome.stderr.count("its route for") == 2, outcome.stderr
+        for said in ("own: server.json: its route for /own is `respond:100`, which answers 100 bytes, and "
+                     '"response_bytes" is 64; set that to 100',
+                     "back: server.json: its route for /back is `echo`, which answers 0 bytes"):
+            assert said in outcome.stderr, outcome.stderr
+    assert bench.made() == []
+    scenarios = {"own": {"path": "/own", "response_bytes": 100}, "told": {"path": "/told", "response_bytes": 64},
+                 "back": {"path": "/back", "response_bytes": 0}}
+    fixed = {name: value for name, value in HTTP["fixed"].items() if name != "response_bytes"}
+    experiment(bench, fixed=fixed, scenarios=scenarios, upstream={})
+    write(os.path.join(folder, "server.json"), json.dumps(routes))
+    bench.result(folder)
+
+
+@case("a handler's options may stand in the setting, and a cache without one hit is told as that")
+def cache_by_setting(bench):
+    folder = bench.experiment(fixed=HTTP["fixed"], upstream={"response_bytes": 100},
+                              factors={"handler": ["cache", "cache:;ttl=60s"]})
+    outcome = bench.run(folder)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    proxied, cached = read_results(results_path(outcome))
+    note = "the cache had no hit, and fetched "
+    assert proxied["valid"] and cached["valid"]
+    assert proxied["server"]["handlers"]["cache_hits"] == 0, proxied["server"]["handlers"]
+    assert [text.startswith(note) for text in proxied["notes"]].count(True) == 1, proxied["notes"]
+    assert cached["server"]["handlers"]["cache_hits"] > 0, cached["server"]["handlers"]
+    assert not any(text.startswith(note) for text in cached["notes"]), cached["notes"]
+    assert outcome.stdout.count(f"note: {note}") == 1, outcome.stdout
+
+
+@case("a file of other bytes than is expected is found before the first sample, told whole, and not to be gone on with")
+def other_content(bench):
+    folder = experiment(bench, scenarios={"file": {"path": "/files/a.txt"}}, upstream={}, factors={"depth": [1, 2]})
+    write(os.path.join(folder, "www", "files", "a.txt"), "Y" * 100)
+    outcome = bench.run(folder)
+    assert outcome.returncode == 4 and "given up after 0 of 2 samples" in outcome.stderr, outcome.stderr
+    told = re.search("the answers of .* are wrong: .*byte 0 of a response body is 0x59, wanted 0x5a; asked for: .*"
+                     'path "/files/a.txt"', outcome.stderr)
+    assert told, outcome.stderr
+    incomplete = read(os.path.join(bench.only_partial(), "INCOMPLETE.txt"))
+    assert told.group(0) in incomplete and "run it anew" in incomplete and "--resume" not in incomplete, incomplete
 
 
 def folder_of(plan, variant):

@@ -29,6 +29,8 @@ struct setting {
 	const char *(*accepted_of)(void); /* the same where it is made of a table */
 	bool bytes;			  /* numbers: may be written with a unit, as "16KiB" */
 	const char *zero;		  /* numbers: the word that 0 is another way to write */
+	/* Words, or NULL: as `judge`, and says what is wrong with one; an empty text: no more. */
+	int (*explain)(const char *word, struct tp_error *error);
 };
 
 static int judge_stack(const char *word)
@@ -69,16 +71,27 @@ static int judge_delivery(const char *word)
 	return delivery_parse(word, &ignored);
 }
 
-/* Files come by "server_config" and an upstream by "upstream", so that a result has them. */
-static int judge_handler(const char *word)
+/*
+ * Files come by "server_config" and an upstream by "upstream", so that a result has them; what
+ * options there are the handlers judge, and say.
+ */
+static int check_handler(const char *word, struct tp_error *error)
 {
 	const char *argument;
 	const struct handler_ops *ops = handler_find(word, &argument);
+
+	error->text[0] = '\0';
+	if (!ops || ops->argument_is == HANDLER_PATH ||
+	    (ops->takes_upstream && !handler_wants_upstream(word)))
+		return -EINVAL;
+	return handler_check(word, error);
+}
+
+static int judge_handler(const char *word)
+{
 	struct tp_error ignored;
 
-	if (!ops || ops->argument_is == HANDLER_PATH || (ops->takes_upstream && argument))
-		return -EINVAL;
-	return handler_check(word, &ignored);
+	return check_handler(word, &ignored);
 }
 
 /* The target of requests, as it stands in their first line and in a variant's name. */
@@ -125,8 +138,9 @@ static const struct setting settings[SETTING_COUNT] = {
 	[SETTING_WAIT] = {"wait", SETTING_IS_WORD, .fallback.word = "default", .mark = "",
 			  .judge = stack_wait_judge, .accepted = stack_wait_usage},
 	[SETTING_HANDLER] = {"handler", SETTING_IS_WORD, .fallback.word = "respond", .mark = "",
-			     .judge = judge_handler,
-			     .accepted = "respond, respond:BYTES, echo, spin:US, proxy or cache"},
+			     .judge = judge_handler, .explain = check_handler,
+			     .accepted = "respond, respond:BYTES, echo, spin:US, proxy or cache, "
+					 "these two also with options, as in cache:;ttl=60s"},
 	[SETTING_HUGEPAGES] = {"hugepages", SETTING_IS_WORD, .fallback.word = "auto",
 			       .mark = "huge-", .words = stack_hugepages_names,
 			       .accepted = "auto, yes or no"},
@@ -195,7 +209,10 @@ static int refuse(const struct setting *setting, const json_t *json, char *why, 
 {
 	char *given = json_dumps(json, JSON_ENCODE_ANY | JSON_COMPACT);
 	const char *shown = given ? given : "(unprintable)";
+	struct tp_error error = {.text = ""};
 
+	if (setting->explain && json_is_string(json))
+		setting->explain(json_string_value(json), &error);
 	if (setting->kind == SETTING_IS_NUMBER)
 		snprintf(why, why_bytes,
 			 "is %.60s, but a whole number from %u to %u is accepted%s%s", shown,
@@ -203,7 +220,8 @@ static int refuse(const struct setting *setting, const json_t *json, char *why, 
 			 setting->bytes ? ", or one with its unit, like \"16KiB\"" : "",
 			 setting->accepted ? setting->accepted : "");
 	else
-		snprintf(why, why_bytes, "is %.60s; accepted: %s", shown,
+		snprintf(why, why_bytes, "is %.60s%s%.200s; accepted: %s", shown,
+			 error.text[0] ? ": " : "", error.text,
 			 setting->accepted_of ? setting->accepted_of() : setting->accepted);
 	free(given);
 	return -EINVAL;

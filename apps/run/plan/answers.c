@@ -6,21 +6,51 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether a route answers what the cell's client asks for. */
+/* Whether the route's answers have the bytes that the client expects. */
+static int judge_bytes(const struct cell *cell, const struct experiment *experiment,
+		       const char *path, const char *handler, struct tp_error *error)
+{
+	uint32_t expected = cell->of[SETTING_RESPONSE_BYTES].number, bytes = expected;
+	const char *argument;
+
+	switch (handler_find(handler, &argument)->answers) {
+	case HANDLER_ANSWERS_ECHO:
+		bytes = cell->of[SETTING_REQUEST_BYTES].number;
+		break;
+	case HANDLER_ANSWERS_FILL:
+		bytes = handler_fill_bytes(handler, expected);
+		break;
+	case HANDLER_ANSWERS_ANY: /* a file's or an upstream's: only asking tells */
+		break;
+	}
+	if (bytes == expected)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "%.100s: its route for %s is `%.60s`, which answers %u bytes, and "
+		       "\"response_bytes\" is %u; set that to %u%s, or exclude it",
+		       experiment->server_config, path, handler, bytes, expected, bytes,
+		       setting_says(cell->of[SETTING_HANDLER], "echo")
+			       ? ", with \"handler\" `respond`"
+			       : "");
+}
+
+/* Whether a route answers what the cell's client asks for, and with as many bytes. */
 static int judge_path(const struct cell *cell, const struct experiment *experiment,
 		      struct tp_error *error)
 {
 	enum http1_method method =
 		cell->of[SETTING_REQUEST_BYTES].number > 0 ? HTTP1_POST : HTTP1_GET;
 	char path[SETTING_PATH_BYTES + 1] = "/";
+	const char *handler;
 
 	if (cell_speaks_http(cell))
 		snprintf(path, sizeof(path), "%.*s", (int)strcspn(cell->of[SETTING_PATH].word, "?"),
 			 cell->of[SETTING_PATH].word);
 	else
 		method = HTTP1_POST;
-	if (routes_find(&experiment->routes, path, method))
-		return 0;
+	handler = routes_find(&experiment->routes, path, method);
+	if (handler)
+		return judge_bytes(cell, experiment, path, handler, error);
 	return tp_fail(error, -EINVAL,
 		       "no route of \"server_config\" answers %s %s; change \"path\", or "
 		       "\"request_bytes\" (0: GET, else POST), or exclude it",

@@ -16,6 +16,9 @@ static const enum setting_id of_server[] = {SETTING_STACK,	SETTING_DELIVERY, SET
 					    SETTING_WAIT,	SETTING_BARE,	  SETTING_HUGEPAGES,
 					    SETTING_HTTP_PARSER};
 
+/* Of a mismatch, which is told as an error; and of it, of what a client said. */
+enum { MISMATCH_BYTES = sizeof(((struct tp_error *)NULL)->text), WRONG_BYTES = 240 };
+
 /* A check that is being made. */
 struct check {
 	const struct plan *plan;
@@ -25,7 +28,7 @@ struct check {
 	unsigned asked; /* servers, so far */
 	bool unknown;	/* of one there is no digest */
 	bool apart;	/* the experiment has hosts, and servers on them are not asked */
-	char mismatch[2048];
+	char mismatch[MISMATCH_BYTES];
 };
 
 /* These settings of a cell, by name; a new reference. */
@@ -138,29 +141,44 @@ static void print_request(const json_t *request, char *text, size_t text_bytes)
 	}
 }
 
+/* Has a text of `bytes` that was cut by snprintf to `text_bytes` end with a word and "...". */
+static void end_with_word(char *text, size_t text_bytes, int bytes)
+{
+	char *end = text + text_bytes - sizeof(" ...");
+
+	if (bytes < (int)text_bytes)
+		return;
+	while (end > text && *end != ' ')
+		end--;
+	strcpy(end, " ...");
+}
+
 /* Says what differs, if nothing did before; the first of a group is what others are held to. */
 static void note_mismatch(struct check *check, const json_t *request, const json_t *first,
 			  const json_t *other)
 {
 	const char *digest = json_string_value(json_object_get(other, "digest"));
-	const char *wrong = json_string_value(json_object_get(other, "wrong"));
-	char text[400];
+	const char *said = json_string_value(json_object_get(other, "wrong"));
+	char text[400], wrong[WRONG_BYTES];
+	int bytes;
 
 	if (check->mismatch[0])
 		return;
 	print_request(request, text, sizeof(text));
+	end_with_word(wrong, sizeof(wrong), snprintf(wrong, sizeof(wrong), "%s", said ? said : ""));
 	if (first == other)
-		snprintf(check->mismatch, sizeof(check->mismatch),
-			 "the answers of %.120s (SHA-256 %s) are wrong: %.100s; asked for: %s",
-			 json_string_value(json_object_get(other, "variant")), digest,
-			 wrong ? wrong : "", text);
+		bytes = snprintf(check->mismatch, sizeof(check->mismatch),
+				 "the answers of %.120s are wrong: %s; asked for: %s",
+				 json_string_value(json_object_get(other, "variant")), wrong, text);
 	else
-		snprintf(check->mismatch, sizeof(check->mismatch),
-			 "the answers of %.120s (SHA-256 %s) and %.120s (SHA-256 %s) differ; asked "
-			 "for: %s",
-			 json_string_value(json_object_get(first, "variant")),
-			 json_string_value(json_object_get(first, "digest")),
-			 json_string_value(json_object_get(other, "variant")), digest, text);
+		bytes = snprintf(check->mismatch, sizeof(check->mismatch),
+				 "the answers of %.120s (SHA-256 %s) and %.120s (SHA-256 %s) "
+				 "differ; asked for: %s",
+				 json_string_value(json_object_get(first, "variant")),
+				 json_string_value(json_object_get(first, "digest")),
+				 json_string_value(json_object_get(other, "variant")), digest,
+				 text);
+	end_with_word(check->mismatch, sizeof(check->mismatch), bytes);
 }
 
 /* Whether all of a group that gave a digest gave the same, and right answers. */

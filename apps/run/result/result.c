@@ -334,6 +334,34 @@ static void note_saturated(const json_t *client, const char *name, json_t *notes
 	json_array_append_new(notes, json_text(text));
 }
 
+/*
+ * A cache without a hit is measured as what it passes on for. Its figures are true of it, and may
+ * be what is asked for, as the cost of answers that may not be kept: a note, and not invalid.
+ */
+bool result_lacks_hits(const json_t *result, char *text, size_t text_bytes)
+{
+	const json_t *handlers = json_object_get(json_object_get(result, "server"), "handlers");
+	const json_t *hits = json_object_get(handlers, "cache_hits");
+	double misses = json_number_value(json_object_get(handlers, "cache_misses"));
+
+	if (!json_is_number(hits) || json_number_value(hits) > 0 || misses <= 0)
+		return false;
+	snprintf(text, text_bytes,
+		 "the cache had no hit, and fetched %.0f answers: a proxy was measured; do the "
+		 "upstream's answers say how long they are fresh, or the handler, like "
+		 "cache:;ttl=60s?",
+		 misses);
+	return true;
+}
+
+static void note_no_hit(const json_t *result, json_t *notes)
+{
+	char text[RESULT_HITS_BYTES];
+
+	if (result_lacks_hits(result, text, sizeof(text)))
+		json_array_append_new(notes, json_text(text));
+}
+
 /* What speaks against a sample without making it invalid. */
 static json_t *notes_of(const struct result_parts *parts, json_t *result)
 {
@@ -344,6 +372,7 @@ static json_t *notes_of(const struct result_parts *parts, json_t *result)
 	note_others(json_object_get(result, "upstream"), "upstream", notes);
 	note_saturated(parts->client, "service_saturated", notes);
 	note_saturated(parts->client, "intended_saturated", notes);
+	note_no_hit(result, notes);
 	watch_add(parts->watch, result, notes);
 	return notes;
 }

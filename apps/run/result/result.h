@@ -14,6 +14,8 @@
 
 #define RESULT_SCHEMA "weir.sample/1"
 
+enum { RESULT_HITS_BYTES = 256 }; /* of what result_lacks_hits says */
+
 /* One of several load generators; all lent. */
 struct result_client {
 	const char *name;	 /* "client 2" */
@@ -41,6 +43,12 @@ struct result_parts {
 
 /* A new reference. */
 json_t *result_make(const struct result_parts *parts);
+
+/*
+ * Whether a server's cache fetched answers in the window and had not one hit; then `text` says so,
+ * for who expected a cache's figures.
+ */
+bool result_lacks_hits(const json_t *result, char *text, size_t text_bytes);
 
 /*
  * The client's part alone, of its client.json (NULL: it left none): what it cost, on its CPUs, and

@@ -138,6 +138,8 @@ static void on_client_line(void *user, const char *line)
 
 	if (!phase)
 		return;
+	if (strcmp(phase, "done") == 0)
+		return; /* said by one that failed, too: what it was in matters */
 	snprintf(client->phase, sizeof(client->phase), "%s", phase);
 	if (strcmp(phase, "connected") == 0) {
 		client->is_held = true;

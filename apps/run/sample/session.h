@@ -44,7 +44,7 @@ struct session_client {
 	char prefix[32]; /* before the names of its files in the sample's folder */
 	json_t *argv;
 	struct cpus cpus;    /* one a worker */
-	char phase[16];	     /* its last */
+	char phase[16];	     /* its last but `done`: the one that it ended in */
 	bool is_held;	     /* has connected and waits for the others */
 	uint64_t measure_ns; /* when its window began, by our clock; 0: not yet */
 	uint64_t drain_ns;   /* likewise, when it ended */

@@ -307,15 +307,29 @@ int directory_finish(struct directory *directory)
 	return note(directory, code, &error);
 }
 
+/* What helps. Servers that answered wrongly are the plan's, which going on does not change. */
+static void advise(const struct directory *directory, char *text, size_t text_bytes)
+{
+	if (directory->failed == -EBADMSG)
+		snprintf(text, text_bytes,
+			 "going on with it would ask the same servers for the same: mend the "
+			 "experiment or\nthe servers and run it anew.\n");
+	else
+		snprintf(text, text_bytes, "`weir run %.400s --resume` measures the others.\n",
+			 directory->partial);
+}
+
 void directory_abandon(struct directory *directory, const char *why)
 {
 	struct tp_error ignored;
-	char path[PATH_MAX], text[1024];
-	int bytes = snprintf(text, sizeof(text),
-			     "This result is not whole: %s\nSamples that have a result.json are "
-			     "complete in themselves;\n`weir run %.400s --resume` measures the "
-			     "others.\n",
-			     why, directory->partial);
+	char path[PATH_MAX], advice[512], text[1536];
+	int bytes;
+
+	advise(directory, advice, sizeof(advice));
+	bytes = snprintf(text, sizeof(text),
+			 "This result is not whole: %s\nSamples that have a result.json are "
+			 "complete in themselves;\n%s",
+			 why, advice);
 
 	file_write(directory_file(directory, "INCOMPLETE.txt", path), text,
 		   (size_t)bytes < sizeof(text) ? (size_t)bytes : sizeof(text) - 1, &ignored);

@@ -125,10 +125,16 @@ static const struct {
 	/* Handlers that name what a result could not hold. */
 	{HEAD FIXED ", \"factors\": {\"handler\": [\"spin:5\", \"static:/srv\"]}}",
 	 "2:73: 'handler' is \"static:/srv\"; accepted: respond, respond:BYTES, echo, spin:US, "
-	 "proxy or cache\n"},
+	 "proxy or cache, these two also with options, as in cache:;ttl=60s\n"},
 	{HEAD FIXED ", \"factors\": {\"handler\": [\"proxy:127.0.0.1:80\"]}}",
 	 "2:63: 'handler' is \"proxy:127.0.0.1:80\"; accepted: respond, respond:BYTES, echo, "
-	 "spin:US, proxy or cache\n"},
+	 "spin:US, proxy or cache, these two also with options, as in cache:;ttl=60s\n"},
+	{HEAD FIXED ", \"factors\": {\"handler\": [\"cache:;ttl=60s\", \"cache:;ttl=soon\"]}}",
+	 "2:81: 'handler' is \"cache:;ttl=soon\": ttl wants a time, e.g. 60s, not 'soon'; "
+	 "accepted: "
+	 "respond, respond:BYTES, echo, spin:US, proxy or cache, these two also with options, as "
+	 "in "
+	 "cache:;ttl=60s\n"},
 	/* An upstream. */
 	{HEAD FIXED ", \"upstream\": []}",
 	 "2:51: 'upstream' is []; accepted: an object, like {\"handler\": \"respond\", "

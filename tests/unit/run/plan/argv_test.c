@@ -176,6 +176,23 @@ static void what_is_answered_is_said_to_the_server_and_expected_of_it(void)
 	experiment_free(experiment);
 }
 
+static void options_of_a_handler_are_said_to_the_server_alone(void)
+{
+	struct experiment *experiment =
+		compose(EXPERIMENT(", \"protocol\": \"http1\"",
+				   ", \"factors\": {\"handler\": [\"cache\", \"cache:;ttl=60s\", "
+				   "\"proxy:;connections=4\"]}, \"upstream\": {}"));
+	struct plan *plan = make(experiment);
+
+	expect(plan->samples[0].server_argv, "--handler cache --response-bytes 64 ", true);
+	expect(plan->samples[1].server_argv, "--handler cache:;ttl=60s --response-bytes 64 ", true);
+	expect(plan->samples[1].client_argv, "--handler respond --response-bytes 64 ", true);
+	expect(plan->samples[2].server_argv, "--handler proxy:;connections=4 ", true);
+	CU_ASSERT_STRING_EQUAL(plan->cells[1].variant, "cache--ttl-60s");
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
 static const struct {
 	const char *text;
 	const char *expected;
@@ -228,6 +245,8 @@ static const struct suite_test tests[] = {
 	 settings_of_http_are_in_the_cell_where_it_is_spoken},
 	{"what is answered is said to the server, and its bytes are expected of it",
 	 what_is_answered_is_said_to_the_server_and_expected_of_it},
+	{"options of a handler are said to the server alone",
+	 options_of_a_handler_are_said_to_the_server_alone},
 	{"an upstream is said to the server, and declared with its arguments and CPUs",
 	 an_upstream_is_said_to_the_server_and_declared},
 	{"what a protocol has not is refused with what to do",

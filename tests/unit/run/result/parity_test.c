@@ -103,7 +103,11 @@ static void servers_that_are_wrong_alike_are_refused_too(void)
 	parity = check(&rig, 0);
 	CU_ASSERT(json_is_false(json_object_get(parity, "equal")));
 	CU_ASSERT_PTR_NOT_NULL_FATAL(parity_mismatch(parity));
-	CU_ASSERT_PTR_NOT_NULL(strstr(parity_mismatch(parity), "a response body of 65 bytes"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(parity_mismatch(parity),
+				      "the answers of d1 are wrong: weir load: wrong_length (1): "
+				      "connection 0: a response body of 65 bytes, asked for 64; "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(parity_mismatch(parity), " and --handler?; asked for: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(parity_mismatch(parity), "response_bytes 64"));
 	json_decref(parity);
 	rig_close(&rig);
 }
@@ -146,7 +150,7 @@ static void a_mismatch_is_refused_before_and_told_after(void)
 {
 	json_t *parity = json_object(), *kept;
 	struct rig rig;
-	char *text;
+	char *text, *told;
 
 	if (!rig_open(&rig, "\"delivery\": [\"immediate\", \"coalesce\"]")) {
 		json_decref(parity);
@@ -165,6 +169,12 @@ static void a_mismatch_is_refused_before_and_told_after(void)
 			-EBADMSG);
 	CU_ASSERT_EQUAL(rig.directory.failed, -EBADMSG);
 	CU_ASSERT_PTR_NOT_NULL(strstr(rig.directory.error.text, ") and coalesce (SHA-256 "));
+	directory_abandon(&rig.directory, rig.directory.error.text);
+	told = rig_read(&rig, "INCOMPLETE.txt");
+	CU_ASSERT_PTR_NOT_NULL(strstr(told, rig.directory.error.text));
+	CU_ASSERT_PTR_NOT_NULL(strstr(told, "run it anew.\n"));
+	CU_ASSERT_PTR_NULL(strstr(told, "--resume"));
+	free(told);
 	json_decref(kept);
 	free(text);
 	json_decref(parity);

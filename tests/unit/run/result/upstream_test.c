@@ -96,11 +96,36 @@ static void one_that_told_nothing_has_no_zeros(void)
 	json_decref(result);
 }
 
+/* Of a result whose server counted so. */
+static bool lacks_hits(const char *handlers, char *text, size_t text_bytes)
+{
+	json_t *result = json_pack("{s{so}}", "server", "handlers", json_loads(handlers, 0, NULL));
+	bool lacks = result_lacks_hits(result, text, text_bytes);
+
+	json_decref(result);
+	return lacks;
+}
+
+static void a_cache_without_a_hit_is_told(void)
+{
+	char text[RESULT_HITS_BYTES];
+
+	CU_ASSERT(lacks_hits("{\"cache_hits\": 0, \"cache_misses\": 900}", text, sizeof(text)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "the cache had no hit, and fetched 900 answers"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "like cache:;ttl=60s?"));
+	CU_ASSERT(!lacks_hits("{\"cache_hits\": 1, \"cache_misses\": 900}", text, sizeof(text)));
+	CU_ASSERT(!lacks_hits("{\"cache_hits\": 0, \"cache_misses\": 0}", text, sizeof(text)));
+	CU_ASSERT(!lacks_hits("{\"cache_hits\": null}", text, sizeof(text)));
+	CU_ASSERT(!lacks_hits("{}", text, sizeof(text)));
+}
+
 static const struct suite_test tests[] = {
 	{"an upstream's accounts stand beside the server's", its_accounts_are_apart},
 	{"where upstream and client share a CPU, neither is others' work to the other",
 	 on_the_clients_cpu_neither_is_others_work},
 	{"of an upstream that told nothing nothing is 0", one_that_told_nothing_has_no_zeros},
+	{"of a cache in front of it that had not one hit it is told",
+	 a_cache_without_a_hit_is_told},
 };
 
 SUITE_MAIN("run upstream", tests)

@@ -153,6 +153,28 @@ static void the_server_that_was_killed_is_named_with_its_signal_and_last_words(v
 	rig_close(&rig);
 }
 
+/*
+ * The runner is stopped while the server dies and the client, which fails at once, says that it is
+ * done: it finds all of it together, as on a host that leaves it no time.
+ */
+static void a_runner_that_looks_late_names_the_phase_that_the_client_failed_in(void)
+{
+	struct rig rig;
+	json_t *result;
+
+	if (!rig_open(&rig, "\"depth\": [1]"))
+		return;
+	result = serve_by(&rig,
+			  "$WEIR \"$@\" & until grep -qs 'phase warmup' samples/*/client.log; do "
+			  "sleep 0.01; done; kill -STOP $PPID; kill -9 $!; (sleep 0.5; kill -CONT "
+			  "$PPID) & kill -9 $$");
+	CU_ASSERT(json_is_false(json_object_get(result, "valid")));
+	CU_ASSERT_PTR_NOT_NULL(strstr(reason_of(result, 0), "in the client's phase `"));
+	CU_ASSERT_PTR_NULL(strstr(reason_of(result, 0), "phase `done`"));
+	json_decref(result);
+	rig_close(&rig);
+}
+
 static const struct suite_test tests[] = {
 	{"a flood of text and bytes on both streams neither blocks nor fills the disk",
 	 a_flood_on_both_streams_neither_blocks_nor_fills_the_disk},
@@ -166,6 +188,8 @@ static const struct suite_test tests[] = {
 	 an_answer_of_another_size_is_no_fast_success},
 	{"a server that was killed is named with its signal and its last words",
 	 the_server_that_was_killed_is_named_with_its_signal_and_last_words},
+	{"a runner that looks late names the phase that the client failed in",
+	 a_runner_that_looks_late_names_the_phase_that_the_client_failed_in},
 };
 
 RIG_MAIN("run sample faults", tests)
