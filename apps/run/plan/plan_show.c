@@ -173,9 +173,11 @@ json_t *plan_cautions(const struct plan *plan)
 	if (runs < TELLING_RUNS)
 		json_array_append_new(
 			cautions,
-			json_sprintf("with %u run%s an interval says almost nothing: take %d or "
-				     "more to tell cells apart",
-				     runs, ending(runs), TELLING_RUNS));
+			json_sprintf("with %u run%s %s: take %d or more to tell cells apart", runs,
+				     ending(runs),
+				     runs == 1 ? "there is no interval"
+					       : "an interval tells large differences only",
+				     TELLING_RUNS));
 	if (runs % period && (order == ORDER_ABBA || order == ORDER_BALANCED))
 		json_array_append_new(cautions,
 				      json_sprintf("the order is not balanced: %s is whole after "

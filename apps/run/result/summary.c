@@ -281,7 +281,7 @@ void summary_print(const json_t *summary, FILE *to)
 	const char *degraded = json_string_value(json_object_get(summary, "degraded_reason"));
 	const char *differ = json_string_value(json_object_get(summary, "servers_differ"));
 	double disturbed = 0;
-	bool saturated = false;
+	json_int_t saturated = 0, valid = json_integer_value(json_object_get(summary, "valid"));
 	int width = 7;
 	size_t index;
 	json_t *cell;
@@ -291,10 +291,10 @@ void summary_print(const json_t *summary, FILE *to)
 		int length = (int)strlen(json_string_value(json_object_get(cell, "variant")));
 
 		width = length > width ? length : width;
-		saturated |= json_integer_value(json_object_get(cell, "client_saturated")) > 0;
+		saturated += json_integer_value(json_object_get(cell, "client_saturated"));
 		disturbed = fmax(disturbed, disturbance(cell));
 	}
-	fprintf(to, "\n%-*s  valid  %10s  %10s  %10s  %13s  %13s  %10s  %11s\n", width, "variant",
+	fprintf(to, "\n%-*s  valid  %10s  %10s  %10s  %13s  %13s  %10s  %11s\n", width, "cell",
 		"req/s", "min", "max", "sample p50 us", "sample p99 us", "resp/write",
 		"busy us/req");
 	json_array_foreach((json_t *)cells, index, cell)
@@ -306,8 +306,10 @@ void summary_print(const json_t *summary, FILE *to)
 		"Sample p50 and p99\nare medians of each sample's percentile of service time; the "
 		"report's merged ones are of\nall samples' histograms and may differ.\n");
 	if (saturated)
-		fprintf(to, "* the client was at its limit in some samples: the server may be "
-			    "faster.\n");
+		fprintf(to,
+			"* the client was at its limit, in %lld of %lld valid samples: the server "
+			"may be faster.\n",
+			(long long)saturated, (long long)valid);
 	if (disturbed > 0)
 		fprintf(to,
 			"Other processes took up to %.2f CPUs while samples were measured: do not "
