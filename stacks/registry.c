@@ -3,7 +3,9 @@
 #include "dataplane/core/nearest.h"
 #include "stacks/epoll/epoll.h"
 #include "stacks/memory/memory.h"
+#include "stacks/socket/socket.h"
 #ifdef WEIR_HAVE_DPDK
+#include "stacks/dpdk/device.h"
 #include "stacks/dpdk/dpdk.h"
 #define DPDK_OPS &dpdk_ops
 #define DPDK_ABSENT NULL
@@ -27,6 +29,22 @@
 #include <stdio.h>
 #include <string.h>
 
+static int judge_sockets(const struct stack *stack, const char *device, struct tp_error *error)
+{
+	return socket_device_check(stack->name, device, error);
+}
+
+static int judge_dpdk(const struct stack *stack, const char *device, struct tp_error *error)
+{
+#ifdef WEIR_HAVE_DPDK
+	struct device ignored;
+
+	return device_parse(device, false, &ignored, error);
+#else
+	return 0; /* it is absent */
+#endif
+}
+
 static const struct stack stacks[] = {
 	{
 		.name = "epoll",
@@ -36,6 +54,7 @@ static const struct stack stacks[] = {
 		.about = "kernel TCP sockets, readiness by epoll",
 		.uses_descriptors = true,
 		.bare = &epoll_bare_ops,
+		.judge_device = judge_sockets,
 	},
 	{
 		.name = "uring",
@@ -46,6 +65,7 @@ static const struct stack stacks[] = {
 		.about = "kernel TCP sockets, completions by io_uring",
 		.uses_descriptors = true,
 		.bare = URING_BARE,
+		.judge_device = judge_sockets,
 	},
 	{
 		.name = "dpdk",
@@ -53,6 +73,7 @@ static const struct stack stacks[] = {
 		.absent = DPDK_ABSENT,
 		.devices = "memif:PATH, tap:NAME, af_packet:INTERFACE, af_xdp:INTERFACE, ring",
 		.about = "DPDK poll-mode drivers under weir's own TCP",
+		.judge_device = judge_dpdk,
 		.spins = true,
 	},
 	{
@@ -167,6 +188,11 @@ int stack_find(const char *spec, struct stack_choice *choice_out, struct tp_erro
 	if (code == 0)
 		*choice_out = choice;
 	return code;
+}
+
+int stack_judge_device(const struct stack *stack, const char *device, struct tp_error *error)
+{
+	return stack->judge_device ? stack->judge_device(stack, device, error) : 0;
 }
 
 int stack_check_host(const struct stack *stack, struct tp_error *error)

@@ -25,6 +25,8 @@ struct stack {
 	bool uses_descriptors;	     /* one a connection, one an instance, one a listener */
 	bool spins;		     /* waits by spinning unless told otherwise */
 	const struct bare_ops *bare; /* its bare echo; NULL if it has none */
+	/* Judges a device by its text alone, "" if none was given; NULL: any will do. */
+	int (*judge_device)(const struct stack *stack, const char *device, struct tp_error *error);
 };
 
 enum { STACK_DEVICE_BYTES = 256 };
@@ -47,6 +49,12 @@ const char *stack_bare_names(char *text, size_t text_bytes);
  * one that is not built, with the reason; -EINVAL for an option that it has not.
  */
 int stack_find(const char *spec, struct stack_choice *choice_out, struct tp_error *error);
+
+/*
+ * Judges what stands behind '@', "" if nothing does, without opening anything. 0, or -EINVAL with
+ * `error` filled, as opening an instance would fail.
+ */
+int stack_judge_device(const struct stack *stack, const char *device, struct tp_error *error);
 
 /*
  * Asks the host for what the stack needs, which takes milliseconds. 0, or negative errno with

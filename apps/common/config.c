@@ -253,7 +253,7 @@ static bool is_plain(const char *name)
 static bool find_shipped(struct layer *layer, const char *name, struct problems *problems)
 {
 	char root[PATH_MAX], folder[PATH_MAX + 16], shipped[512] = "";
-	bool known = root_find(root) == 0;
+	bool known = root_find(root) == 0, is_here = access(name, F_OK) == 0;
 
 	if (known) {
 		snprintf(folder, sizeof(folder), "%s/%s", root, shipped_folder);
@@ -262,7 +262,8 @@ static bool find_shipped(struct layer *layer, const char *name, struct problems 
 			return true;
 		list_shipped(folder, shipped, sizeof(shipped));
 	}
-	problems_add(problems, "%s: neither a file here nor a shipped configuration; %s%s", name,
+	problems_add(problems, "%s: %s a shipped configuration; %s%s", name,
+		     is_here ? "a folder here, not a file, and not" : "neither a file here nor",
 		     shipped[0] ? "these are shipped: "
 				: "none is to be found, since the repository's root is not known: "
 				  "set WEIR_ROOT",

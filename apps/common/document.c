@@ -37,7 +37,10 @@ int document_load(struct document *document, struct problems *problems)
 
 	/* What is not a regular file could block, and is refused before it is opened. */
 	if (stat(path, &about) == 0 && !S_ISREG(about.st_mode)) {
-		problems_add(problems, "%s: not a regular file", path);
+		problems_add(problems, "%s: %s", path,
+			     S_ISDIR(about.st_mode)
+				     ? "not a regular file but a folder; name a file in it"
+				     : "not a regular file");
 		return -EINVAL;
 	}
 	if (file_read(path, DOCUMENT_BYTES_MAX, &document->text, &document->text_bytes, &error) ==

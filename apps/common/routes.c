@@ -5,10 +5,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const keys[] = {"path", "match", "method", "handler"};
 enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+/* By the index of keys: whether a route has to have it. */
+static const bool is_needed[KEYS] = {true, false, false, true};
 
 static const char path_usage[] = "a path that begins with '/' and has no blank, '?' or '#', of at "
 				 "most 255 bytes";
@@ -28,42 +32,62 @@ static bool fail(struct flag_fault *fault, unsigned step_count, const char *text
 }
 
 static bool fail_value(struct flag_fault *fault, unsigned step_count, const char *name,
-		       const char *accepted)
+		       const json_t *value, const char *accepted)
 {
+	char *given = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 	char text[sizeof(fault->text)];
 
-	snprintf(text, sizeof(text), "'%s' of a route is not accepted; accepted: %s", name,
-		 accepted);
+	snprintf(text, sizeof(text), "'%s' of a route is %.60s; accepted: %s", name,
+		 given ? given : "(unprintable)", accepted);
+	free(given);
 	return fail(fault, step_count, text);
 }
 
 /* --- one route -------------------------------------------------------------------------------- */
 
-static bool read_keys(const json_t *object, struct flag_fault *fault)
+/* Whether the object has the key, or one that is a slip for it and is told as such. */
+static bool has_key(const json_t *object, unsigned wanted)
 {
-	char text[sizeof(fault->text)], ask[NEAREST_TEXT];
 	const char *key;
 	json_t *value;
 
 	json_object_foreach((json_t *)object, key, value)
 	{
-		bool known = false;
+		if (nearest_of(key, keys, KEYS) == keys[wanted])
+			return true;
+	}
+	return false;
+}
 
-		for (unsigned i = 0; i < KEYS; i++)
-			known |= strcmp(keys[i], key) == 0;
-		if (known)
+static bool find_missing(const json_t *object, struct flag_fault *fault)
+{
+	char text[sizeof(fault->text)];
+
+	for (unsigned i = 0; i < KEYS; i++) {
+		if (!is_needed[i] || has_key(object, i))
 			continue;
-		snprintf(fault->key, sizeof(fault->key), "%s", key);
-		fault->steps[1] = (struct place_step){.key = fault->key};
 		snprintf(text, sizeof(text),
-			 "unknown key '%.60s'; %sa route has path, match, method and handler", key,
-			 nearest_ask(key, keys, KEYS, "", ask));
-		if (fail(fault, 2, text))
-			continue;
-		fault->at_key = true;
-		return false;
+			 "'%s' of a route is missing; a route has at least path and handler",
+			 keys[i]);
+		if (!fail(fault, 1, text))
+			return false;
 	}
 	return true;
+}
+
+static bool refuse_key(const char *key, struct flag_fault *fault)
+{
+	char text[sizeof(fault->text)], ask[NEAREST_TEXT];
+
+	snprintf(fault->key, sizeof(fault->key), "%s", key);
+	fault->steps[1] = (struct place_step){.key = fault->key};
+	snprintf(text, sizeof(text),
+		 "unknown key '%.60s'; %sa route has path, match, method and handler", key,
+		 nearest_ask(key, keys, KEYS, "", ask));
+	if (fail(fault, 2, text))
+		return true;
+	fault->at_key = true;
+	return false;
 }
 
 static bool read_path(const json_t *value, struct route *route, struct flag_fault *fault)
@@ -71,17 +95,17 @@ static bool read_path(const json_t *value, struct route *route, struct flag_faul
 	const char *path = json_string_value(value);
 
 	if (!path || path[0] != '/' || strlen(path) >= ROUTE_PATH_BYTES || strpbrk(path, " \t?#"))
-		return fail_value(fault, 2, "path", path_usage);
+		return fail_value(fault, 2, "path", value, path_usage);
 	route->path = path;
 	return true;
 }
 
 static bool read_match(const json_t *value, struct route *route, struct flag_fault *fault)
 {
-	const char *match = value ? json_string_value(value) : "exact";
+	const char *match = json_string_value(value);
 
 	if (!match || (strcmp(match, "exact") != 0 && strcmp(match, "prefix") != 0))
-		return fail_value(fault, 2, "match", "\"exact\" or \"prefix\"");
+		return fail_value(fault, 2, "match", value, "\"exact\" or \"prefix\"");
 	route->prefix = strcmp(match, "prefix") == 0;
 	return true;
 }
@@ -101,18 +125,15 @@ static bool read_methods(const json_t *value, struct route *route, struct flag_f
 	const json_t *name;
 	size_t i;
 
-	route->methods = 0;
-	if (!value)
-		return true;
 	if (!json_is_array(value) || json_array_size(value) == 0)
-		return fail_value(fault, 2, "method", accepted);
+		return fail_value(fault, 2, "method", value, accepted);
 	json_array_foreach(value, i, name)
 	{
 		uint32_t bit = method_bit(json_string_value(name));
 
 		fault->steps[2] = (struct place_step){.index = i};
 		if (bit == 0 || (route->methods & bit))
-			return fail_value(fault, 3, "method", accepted);
+			return fail_value(fault, 3, "method", name, accepted);
 		route->methods |= bit;
 	}
 	return true;
@@ -123,25 +144,42 @@ static bool read_handler(const json_t *value, struct route *route, struct flag_f
 	struct tp_error error;
 
 	if (!json_is_string(value))
-		return fail_value(fault, 2, "handler", handler_usage);
+		return fail_value(fault, 2, "handler", value, handler_usage);
 	if (handler_check_text(json_string_value(value), &error) < 0)
 		return fail(fault, 2, error.text);
 	route->handler = json_string_value(value);
 	return true;
 }
 
-static bool read_route(const json_t *object, struct route *route, struct flag_fault *fault)
+/* The value of a key, by the key's name. */
+static bool read_key(const char *key, const json_t *value, struct route *route,
+		     struct flag_fault *fault)
 {
 	bool (*const readers[KEYS])(const json_t *, struct route *, struct flag_fault *) = {
 		read_path, read_match, read_methods, read_handler};
 
+	for (unsigned i = 0; i < KEYS; i++) {
+		if (strcmp(keys[i], key) != 0)
+			continue;
+		fault->steps[1] = (struct place_step){.key = keys[i]};
+		return readers[i](value, route, fault);
+	}
+	return refuse_key(key, fault);
+}
+
+/* What is wrong is told in the order in which it stands there. */
+static bool read_route(const json_t *object, struct route *route, struct flag_fault *fault)
+{
+	const char *key;
+	json_t *value;
+
 	if (!json_is_object(object))
 		return fail(fault, 1, "a route is an object {\"path\": ..., \"handler\": ...}");
-	if (!read_keys(object, fault))
+	if (!find_missing(object, fault))
 		return false;
-	for (unsigned i = 0; i < KEYS; i++) {
-		fault->steps[1] = (struct place_step){.key = keys[i]};
-		if (!readers[i](json_object_get(object, keys[i]), route, fault))
+	json_object_foreach((json_t *)object, key, value)
+	{
+		if (!read_key(key, value, route, fault))
 			return false;
 	}
 	return true;

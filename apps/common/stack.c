@@ -127,6 +127,8 @@ int stack_resolve(struct stack_options *options, struct flags *flags, bool from_
 	if (rc == 0)
 		take_choice(options, &choice);
 	if (rc == 0)
+		rc = stack_judge_device(options->stack, options->device, error);
+	if (rc == 0)
 		rc = resolve_veth(options, error);
 	if (rc == 0)
 		rc = resolve_workers(options, flags, from_the_end, error);

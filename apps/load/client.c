@@ -293,12 +293,14 @@ static void receive(struct client *client, struct conn *conn)
 
 #define ASK_ROOM "; does the server's --conn-max allow so many?"
 
-/* What to ask when the server ends a connection before it has answered anything. */
-static const char *ask_room(const struct conn *conn, bool by_server)
+/* What to ask when the server ends a connection: one that has answered on it was not full. */
+static const char *ask_end(const struct conn *conn, bool by_server)
 {
-	return by_server && conn->answered == 0 ? ", before any answer" ASK_ROOM
-						  " do both sides speak TLS, or neither?"
-						: "";
+	if (!by_server)
+		return "";
+	return conn->answered == 0 ? ", before any answer" ASK_ROOM
+				     " do both sides speak TLS, or neither?"
+				   : "; was the server told to end?";
 }
 
 /*
@@ -319,7 +321,7 @@ static void note_end(struct client *client, struct conn *conn, const char *how, 
 	else
 		failures_note(&client->failures, FAILURE_lost, unanswered ? unanswered : 1,
 			      "connection %u: %s with %u requests unanswered%s", conn->index, how,
-			      unanswered, ask_room(conn, by_server));
+			      unanswered, ask_end(conn, by_server));
 }
 
 static void on_finished(struct client *client, struct conn *conn)
@@ -337,7 +339,8 @@ static const char *ask_connected(const struct tp_fault *fault, enum tp_reason re
 		       "--tls-insecure takes any certificate";
 	if (reason == TP_REFUSED)
 		return "; is a server running there?";
-	return reason == TP_RESET ? ASK_ROOM : "";
+	/* a reset that says no more; an alert of TLS does */
+	return reason == TP_RESET && !fault->text ? ASK_ROOM : "";
 }
 
 /* A connection did not come about. */
@@ -452,7 +455,9 @@ void client_fail_stalled(struct client *client, uint64_t timeout_ns)
 {
 	fail(client);
 	failures_note(&client->failures, FAILURE_stalled, client->outstanding,
-		      "nothing was received for %g s while %llu requests were unanswered",
+		      "nothing was received for %g s while %llu requests were unanswered; is the "
+		      "server stopped, or a bare one with another --request-bytes than the line "
+		      "`request` names?",
 		      (double)timeout_ns / 1e9, (unsigned long long)client->outstanding);
 }
 

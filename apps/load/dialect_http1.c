@@ -76,6 +76,16 @@ static bool has_right_length(const struct talk *talk, const struct reply *reply,
 	return reply->left == talk->response_bytes;
 }
 
+/* What to ask of a server that closes behind a response: one that did not before is ending. */
+static const char *ask_close(const struct verifier *verifier)
+{
+	if (verifier->known_bytes > 0)
+		return "behind which the server closes the connection; was it told to end, or "
+		       "does it bound the requests of one?";
+	return "behind which the server closes the connection; does it bound the requests of one, "
+	       "or speak HTTP/1.0, or was it told to end?";
+}
+
 /* Judges what a final response's head says. */
 static enum verify_result judge_head(const struct verifier *verifier, struct verify *verify,
 				     unsigned who)
@@ -87,9 +97,7 @@ static enum verify_result judge_head(const struct verifier *verifier, struct ver
 	if (response->status != talk->status)
 		return begin_error(verify, response);
 	if (!framing->keep_alive)
-		return wrong_head(verifier, who,
-				  "behind which the server closes the connection; does it bound "
-				  "the requests of one, or speak HTTP/1.0?");
+		return wrong_head(verifier, who, ask_close(verifier));
 	if (verify->reply.until_close)
 		return wrong_head(verifier, who, "without a length");
 	if (!has_right_length(talk, &verify->reply, framing))

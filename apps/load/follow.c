@@ -65,6 +65,8 @@ static int take_route(const struct load_options *options, struct flags *flags,
 
 	if (!routes->text)
 		return 0;
+	if (path[0] != '/')
+		return tp_fail(error, -EINVAL, "--path '%.100s' does not begin with '/'", path);
 	handler = routes_find(&server->routes, path, method);
 	if (!handler)
 		return tp_fail(error, -EINVAL, "no route of %s answers %s %s; %s", routes->source,

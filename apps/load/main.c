@@ -236,6 +236,16 @@ static int load(struct load_options *options, const struct flags *flags)
 	return status;
 }
 
+/* How long a request is, which a bare server has to be told and which HTTP's address is part of. */
+static void print_request(const struct load_options *options)
+{
+	uint32_t bytes = options->talk.request_bytes;
+
+	printf("request of %u bytes (a bare server: --request-bytes %u)\n", bytes,
+	       options->protocol ? bytes : options->request_bytes);
+	fflush(stdout);
+}
+
 static const char suitable[] = "suitable";
 
 static int parse_method(const struct flag *flag, const char *text)
@@ -397,6 +407,7 @@ int verb_load(int argc, char **argv)
 	if (prepare(&options, &flags, connect, &error) < 0)
 		return exit_with(EXIT_USAGE, flags.program, &error);
 	flags_print_config(&flags, stdout);
+	print_request(&options);
 	options.sources = flags_sources_to_json(&flags);
 	status = options.digest ? print_digest(&options, flags.program) : load(&options, &flags);
 	json_decref(options.sources);

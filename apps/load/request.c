@@ -25,7 +25,7 @@ static int judge(const struct request_config *config, struct tp_error *error)
 	if (config->method == HTTP1_TRACE && config->body_bytes > 0)
 		return tp_fail(error, -EINVAL, "a TRACE has no body; use --request-bytes 0");
 	if (!asterisk && config->path[0] != '/')
-		return tp_fail(error, -EINVAL, "path '%s' does not begin with '/'", config->path);
+		return tp_fail(error, -EINVAL, "--path '%s' does not begin with '/'", config->path);
 	if (!is_visible(config->path) || strchr(config->path, '#'))
 		return tp_fail(error, -EINVAL,
 			       "path '%s' has a character that a request line cannot have; "

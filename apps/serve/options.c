@@ -136,11 +136,18 @@ static bool is_before(const struct serve_options *options, unsigned i)
 	return false;
 }
 
+/* The flag that says what answers. */
+static const struct flag *answer_of(const struct serve_options *options, const struct flags *flags)
+{
+	return flags_find(flags, options->handler ? "handler" : "routes");
+}
+
 /* Judges those that are to answer, by what they name: all that is missing is said. */
 static int judge_handlers(const struct serve_options *options, const struct flags *flags,
 			  struct tp_error *error)
 {
-	const char *source = flags_find(flags, options->handler ? "handler" : "routes")->source;
+	const struct flag *answer = answer_of(options, flags);
+	bool is_typed = answer->layer == FLAGS_COMMAND_LINE;
 	size_t bytes = 0;
 
 	for (unsigned i = 0; i < handler_count(options); i++) {
@@ -150,23 +157,40 @@ static int judge_handlers(const struct serve_options *options, const struct flag
 			continue;
 		if (bytes < sizeof(error->text))
 			bytes += (size_t)snprintf(error->text + bytes, sizeof(error->text) - bytes,
-						  "%s%s%s", bytes ? "" : source,
+						  "%s%s%s%s", bytes || !is_typed ? "" : "--",
+						  bytes	     ? ""
+						  : is_typed ? answer->name
+							     : answer->source,
 						  bytes ? "; " : ": ", one.text);
 	}
 	return bytes ? -EINVAL : 0;
 }
 
-/* Refuses a handler that has nothing to pass requests on to. */
-static int judge_upstream(const struct serve_options *options, struct tp_error *error)
+/*
+ * Refuses a handler that has nothing to pass requests on to, and an upstream that no handler takes;
+ * one that only a lower layer's handler would have taken is dropped.
+ */
+static int resolve_upstream(struct serve_options *options, struct flags *flags,
+			    struct tp_error *error)
 {
 	const char *handler = find_handler(options, wants_upstream);
+	const struct flag *upstream = flags_find(flags, "upstream");
 
-	if (!handler || options->upstream)
+	if (handler && !options->upstream)
+		return tp_fail(error, -EINVAL,
+			       "the handler %s passes requests on: say to whom by --upstream, or "
+			       "write %s:ADDR",
+			       handler, handler);
+	if (handler || !options->upstream)
 		return 0;
-	return tp_fail(error, -EINVAL,
-		       "the handler %s passes requests on: say to whom by --upstream, or write "
-		       "%s:ADDR",
-		       handler, handler);
+	if (upstream->layer >= answer_of(options, flags)->layer)
+		return tp_fail(error, -EINVAL,
+			       "--upstream (%s) has no effect: nothing answers by proxy or cache "
+			       "without an address of its own",
+			       upstream->source);
+	options->upstream = NULL;
+	flags_resolve(flags, "upstream", NULL);
+	return 0;
 }
 
 /* Refuses handlers that frames cannot ask anything of, and routes that lead none of them on. */
@@ -252,7 +276,7 @@ int serve_resolve(struct serve_options *options, struct flags *flags, struct tp_
 	if (rc == 0)
 		rc = judge_handlers(options, flags, error);
 	if (rc == 0)
-		rc = judge_upstream(options, error);
+		rc = resolve_upstream(options, flags, error);
 	if (rc == 0)
 		rc = resolve_http(options, flags, error);
 	if (rc == 0)

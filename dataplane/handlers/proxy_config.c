@@ -1,9 +1,11 @@
 #include "dataplane/handlers/proxy_config.h"
 
 #include "dataplane/core/limits.h"
+#include "dataplane/core/nearest.h"
 #include "dataplane/core/units.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { PART_BYTES = 256, CONNECTIONS_MAX = 4096 };
@@ -61,6 +63,21 @@ static const struct proxy_option {
 	{"ttl", "a time, e.g. 60s", true, read_ttl},
 };
 
+static int fail_option(const char *part, bool caches, struct tp_error *error)
+{
+	const char *names[sizeof(options) / sizeof(options[0])];
+	char name[32], ask[NEAREST_TEXT];
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < sizeof(options) / sizeof(options[0]); i++)
+		if (caches || !options[i].cache_alone)
+			names[count++] = options[i].name;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(part, "="), part);
+	return tp_fail(error, -EINVAL, "no option '%s': %sthere are connect=, response=%s", part,
+		       nearest_ask(name, names, count, "", ask),
+		       caches ? ", connections=, bytes= and ttl=" : " and connections=");
+}
+
 static int read_option(char *part, bool caches, struct proxy_config *config, struct tp_error *error)
 {
 	char *value = strchr(part, '=');
@@ -76,8 +93,7 @@ static int read_option(char *part, bool caches, struct proxy_config *config, str
 		return tp_fail(error, -EINVAL, "%s wants %s, not '%s'", options[i].name,
 			       options[i].usage, value + 1);
 	}
-	return tp_fail(error, -EINVAL, "no option '%s': connect=, response=, connections=%s", part,
-		       caches ? ", bytes= and ttl=" : "");
+	return fail_option(part, caches, error);
 }
 
 static int read_upstream(const char *part, struct proxy_config *config, struct tp_error *error)

@@ -1,5 +1,6 @@
 #include "dataplane/handlers/spec.h"
 
+#include "dataplane/core/nearest.h"
 #include "dataplane/core/units.h"
 #include "dataplane/handlers/handlers.h"
 
@@ -56,6 +57,19 @@ static int check_options(const struct handler_ops *ops, const char *options, str
 	return rc == 0 ? ops->check(text, error) : rc;
 }
 
+static int fail_unknown(const char *spec, struct tp_error *error)
+{
+	const char *names[sizeof(table) / sizeof(table[0])];
+	char name[32], ask[NEAREST_TEXT];
+	unsigned count = 0;
+
+	for (; table[count]; count++)
+		names[count] = table[count]->name;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(spec, ":"), spec);
+	return tp_fail(error, -ENOENT, "'%s' is no handler; %sthere are %s", spec,
+		       nearest_ask(name, names, count, "", ask), handler_usage);
+}
+
 /* As handler_check_text; and says what was found. */
 static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 			const char **argument_out, struct tp_error *error)
@@ -64,7 +78,7 @@ static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 
 	*ops_out = ops;
 	if (!ops)
-		return tp_fail(error, -ENOENT, "'%s' is no handler: %s", spec, handler_usage);
+		return fail_unknown(spec, error);
 	if (*argument_out && !ops->argument)
 		return tp_fail(error, -EINVAL, "'%s': nothing may follow '%s'", spec, ops->name);
 	if (!*argument_out && ops->argument_needed)

@@ -105,6 +105,16 @@ static int refuse_password(char *buffer, int room, int writing, void *asked)
 	return -1;
 }
 
+/*
+ * OpenSSL keeps a slot for each type of key, so that a key of another type than the certificate's
+ * would be taken beside it; the pair itself is judged first.
+ */
+static bool take_key(SSL_CTX *context, EVP_PKEY *key)
+{
+	return X509_check_private_key(SSL_CTX_get0_certificate(context), key) &&
+	       SSL_CTX_use_PrivateKey(context, key);
+}
+
 static int read_key(SSL_CTX *context, const char *path, FILE *file, struct tp_error *error)
 {
 	bool encrypted = false;
@@ -121,7 +131,7 @@ static int read_key(SSL_CTX *context, const char *path, FILE *file, struct tp_er
 	else if (!key)
 		code = tp_fail(error, -EINVAL, "tls: no key in %s: %s; give a PEM file", path,
 			       tls_openssl_reason());
-	else if (!SSL_CTX_use_PrivateKey(context, key))
+	else if (!take_key(context, key))
 		code = tp_fail(error, -EINVAL,
 			       "tls: the key %s does not belong to the certificate: %s; give the "
 			       "pair that was made together",

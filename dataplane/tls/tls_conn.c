@@ -189,17 +189,31 @@ void tls_conn_drop(struct tls_conn *conn, enum tp_reason reason)
 		tls_conn_set_state(conn, TLS_CLOSED);
 }
 
+/* OpenSSL's words for what it gave up for; where they leave a user alone, what to look at. */
+static const char *words_of(unsigned long error)
+{
+	const char *reason = ERR_reason_error_string(error);
+
+	switch (ERR_GET_REASON(error)) {
+	case SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE: /* RFC 8446, section 6.2 */
+		return "alert handshake failure: the two sides have no version, cipher or "
+		       "certificate in common";
+	case SSL_R_WRONG_VERSION_NUMBER:
+		return "wrong version number; do both sides speak TLS, or neither?";
+	default:
+		return reason ? reason : "unknown";
+	}
+}
+
 /* Says in words why OpenSSL gave up; its queue has the first cause at the bottom. */
 static void note_fault(struct tls_conn *conn)
 {
 	bool verifies = SSL_get_verify_mode(conn->ssl) & SSL_VERIFY_PEER;
 	long verdict = verifies ? SSL_get_verify_result(conn->ssl) : X509_V_OK;
-	const char *reason = ERR_reason_error_string(ERR_peek_error());
 
 	conn->fault.is_trust = verdict != X509_V_OK;
 	conn->fault.text = conn->fault.is_trust ? X509_verify_cert_error_string(verdict)
-			   : reason		? reason
-						: "unknown";
+						: words_of(ERR_peek_error());
 }
 
 /*
@@ -226,9 +240,12 @@ void tls_conn_break_off(struct tls_conn *conn)
 /* The peer ended the lower transport without a close_notify. */
 void tls_conn_end_truncated(struct tls_conn *conn)
 {
-	if (conn->state != TLS_HANDSHAKE)
-		conn->tls->counters.truncated++;
-	conn->fault.text = "the peer ended without close_notify";
+	bool was_open = conn->state != TLS_HANDSHAKE;
+
+	conn->tls->counters.truncated += was_open;
+	conn->fault.text = was_open ? "the peer ended without close_notify"
+				    : "the peer ended within the handshake; do both sides speak "
+				      "TLS, or neither?";
 	tls_conn_drop(conn, TP_RESET);
 }
 

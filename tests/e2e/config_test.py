@@ -34,6 +34,15 @@ def folder(**files):
             os.chdir(before)
 
 
+def built():
+    """The names of the stacks that this build has."""
+    _, out, _ = run("stacks")
+    return [line.split()[0] for line in out.splitlines() if line[:1].isalpha() and " absent" not in line]
+
+
+STACKS = built()
+
+
 def check(*args, expect=0):
     """{key: (value, source)} as `serve --check` prints them, and stderr."""
     status, out, error = run("serve", "--check", *args)
@@ -85,12 +94,36 @@ def refused():
         assert "gone.json: No such file or directory" in lines[3], lines
 
 
+@test("a folder in place of a configuration is called one")
+def folders():
+    with folder(a="{}") as path:
+        os.mkdir("sub")
+        _, error = check("--config", "sub", expect=4)
+        assert "sub: a folder here, not a file, and not a shipped configuration; these are shipped: " in error, error
+        _, error = check("--config", path, expect=4)
+        assert f"{path}: not a regular file but a folder; name a file in it" in error, error
+        _, error = check("--config", "nothing", expect=4)
+        assert "nothing: neither a file here nor a shipped configuration" in error, error
+
+
+@test("an upstream that a lower layer's handler would have taken is dropped with it")
+def upstream_dropped():
+    with folder(a={"protocol": "http1", "handler": "proxy", "upstream": "127.0.0.1:1"}):
+        config, _ = check("--config", "a.json")
+        assert config["upstream"] == ("127.0.0.1:1", "a.json")
+        config, _ = check("--config", "a.json", "--handler", "respond")
+        assert "upstream" not in config, config
+        _, error = check("--config", "a.json", "--handler", "respond", "--upstream", "127.0.0.1:2", expect=4)
+        assert "--upstream (flag) has no effect" in error, error
+
+
 ROUTES = [
     ("[]", 12, "accepted: a list of 1 to 64 routes"),
     ("[1]", 13, "a route is an object"),
     ('[{"path": "/", "handler": "respond", "methd": ["GET"]}]', 49, "unknown key 'methd'; did you mean 'method'?"),
-    ('[{"path": "x", "handler": "respond"}]', 22, "accepted: a path that begins with '/'"),
-    ('[{"handler": "respond"}]', 13, "'path' of a route is not accepted"),
+    ('[{"path": "x", "handler": "respond"}]', 22, "'path' of a route is \"x\"; accepted: a path that begins with '/'"),
+    ('[{"handler": "respond"}]', 13, "'path' of a route is missing"),
+    ('[{"path": "/", "handlr": "respond"}]', 27, "unknown key 'handlr'; did you mean 'handler'?"),
     ('[{"path": "/", "match": "regex", "handler": "respond"}]', 36, 'accepted: "exact" or "prefix"'),
     ('[{"path": "/", "method": ["GET", "get"], "handler": "respond"}]', 45, "a list of methods"),
     ('[{"path": "/", "handler": "respnd"}]', 38, "respnd"),
@@ -166,6 +199,15 @@ TOGETHER = [
     (("--recv-bytes", "16KiB"), "a power of two from 32768"),
     (("--protocol", "http1", "--tls", "--tls-alpn", "h2"), "--tls-alpn h2 promises what this server does not speak"),
     (("--routes", '[{"path": "/x", "handler": "echo"}]'), "a frame is a POST to '/', and no route answers that"),
+    (("--stack", "epoll@eth0"), "the stack 'epoll' has no device 'eth0': use"),
+    (("--stack", "uring@eth0"), "'eth0'" if "uring" in STACKS else "absent"),
+    (("--stack", "dpdk@tap", "--address", "10.0.0.1/24"), "'tap' needs" if "dpdk" in STACKS else "absent"),
+    (("--upstream", "127.0.0.1:1"), "--upstream (flag) has no effect: nothing answers by proxy or cache"),
+    (("--bare", "--upstream", "127.0.0.1:1"), "--upstream (flag) has no effect"),
+    (("--protocol", "http1", "--handler", "proxy:127.0.0.1:2", "--upstream", "127.0.0.1:1"), "has no effect"),
+    (("--protocol", "http1", "--handler", "static:nowhere"), "serve: --handler: static: cannot open the folder nowhere"),
+    (("--protocol", "http1", "--handler", "proxy:127.0.0.1:2;conections=3"), "did you mean 'connections'? there are"),
+    (("--handler", "respnd"), "'respnd' is no handler; did you mean 'respond'?"),
     (("--config", "http", "--bare", "--protocol", "framed"), "leave out the routes of configs/http.json"),
 ]
 

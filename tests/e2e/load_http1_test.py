@@ -9,17 +9,20 @@ import http.server
 import itertools
 import os
 import re
+import signal
 import sys
 import tempfile
 import threading
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from tests.e2e.nginx import SIZES, Nginx  # noqa: E402: as above
 from tests.e2e.processes import (  # noqa: E402
-    Server, judge_result, load, run, run_tests, stacks_over_loopback, test)
+    Process, Server, free_port, judge_result, load, run, run_tests, stacks_over_loopback, test)
 
 HTTP = ("--protocol", "http1")
 GET = (*HTTP, "--request-bytes", 0)
+CONFIG = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "configs", "http.json")
 
 
 class Answerer(http.server.BaseHTTPRequestHandler):
@@ -201,6 +204,50 @@ def wrong_digest():
         status, out, error = run("load", "--connect", nginx.address, "--digest", 20, *GET, "--path", "/64")
         assert status == 3 and f"digest {right[0]} {right[1]}\n" in out, (status, out)
         assert "wrong_bytes (1)" in error, error
+
+
+@test("how long one request is stands behind the configuration, as a bare server has to be told it")
+def request_length():
+    for args in ((*GET, "--path", "/some/where"), (*HTTP, "--request-bytes", 77), ("--request-bytes", 77)):
+        _, out, _ = run("load", "--connect", f"127.0.0.1:{free_port()}", "--connections", 1, *args)
+        own = re.search(r"^request of (\d+) bytes \(a bare server: --request-bytes (\d+)\)$", out, re.M)
+        assert own, out
+    assert own.groups() == ("101", "77"), own.groups()  # a frame has 24 bytes besides
+
+
+@test("a bare server that is told that length answers, and one told another is named when nothing comes")
+def bare_length():
+    for args in (GET, ()):
+        port = free_port()
+        connect = f"127.0.0.1:{port}"
+        _, out, _ = run("load", "--connect", connect, "--connections", 1, *args)
+        own = int(re.search(r"--request-bytes (\d+)\)", out)[1])
+        for wrong in (0, 1):
+            with Server("--bare", *args[:2], "--request-bytes", own + wrong, address=connect) as server:
+                error = load(server, *args, "--stall-timeout", "300ms", "--connections", 1, expect=3 * wrong)[1]
+                assert ("or a bare one with another --request-bytes" in error) == bool(wrong), error
+
+
+@test("a server that is told to end during a load is asked about that first")
+def told_to_end():
+    for protocol in ("http1", "framed"):
+        with Server("--protocol", protocol) as server:
+            with Process("load", "--protocol", protocol, "--connect", server.address, "--warmup", "0s", "--duration", "20s",
+                         "--connections", 4, "--hold") as client:
+                client.await_line("phase connected")
+                client.signal(signal.SIGUSR1)
+                time.sleep(0.3)
+                server.end()
+                status, _, error = client.wait()
+        assert status == 3 and re.search(r"; was (it told to end, or|the server told to end\?)", error), (status, error)
+        assert "HTTP/1.0" not in error, error
+
+
+@test("a path that does not begin with a slash is told so, whatever the client follows")
+def path():
+    for args in (HTTP, ("--from-config", CONFIG)):
+        status, _, error = run("load", *args, "--path", "nope")
+        assert status == 4 and "--path 'nope' does not begin with '/'" in error, (status, error)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 from tests.e2e.nginx import Nginx  # noqa: E402: as above
 from tests.e2e.processes import (  # noqa: E402
-    DEADLINE_S, Skip, free_port, judge_result, run, run_tests, stacks_over_loopback, test)
+    DEADLINE_S, Server, Skip, free_port, judge_result, run, run_tests, stacks_over_loopback, test)
 
 TLS = """listen 127.0.0.1:{{port}} ssl;
         ssl_certificate {cert}; ssl_certificate_key {key}; ssl_protocols TLSv1.2 TLSv1.3;"""
@@ -127,6 +127,37 @@ class SServer:
     def __exit__(self, *_):
         self.process.terminate()
         self.process.wait(DEADLINE_S)
+
+
+MISMATCHES = [
+    (("--tls-max", "1.3", "--tls-min", "1.3", "--tls-ciphersuites", "TLS_AES_128_GCM_SHA256"),
+     ("--tls-min", "1.3", "--tls-ciphersuites", "TLS_AES_256_GCM_SHA384")),
+    (("--tls-groups", "X25519"), ("--tls-groups", "P-256")),
+]
+
+
+@test("sides that have nothing in common are told of versions, ciphers and certificates, not of the server's room")
+def nothing_in_common():
+    for served_with, asked_with in MISMATCHES:
+        with Server("--tls", *served_with) as server:
+            error = load_tls(server, "--tls-insecure", "--connections", 1, *asked_with, expect=3)
+            assert "no version, cipher or certificate in common" in error and "--conn-max" not in error, error
+            server.end()
+
+
+@test("a server that is full is asked for its room under TLS, too")
+def full():
+    with Server("--tls", "--conn-max", 2) as server:
+        error = load_tls(server, "--tls-insecure", "--connections", 8, expect=3)
+        assert "does the server's --conn-max allow so many?" in error, error
+
+
+@test("a client under TLS of a plain port is asked whether both speak it")
+def tls_to_plain():
+    for protocol in ("framed", "http1"):
+        with Server("--protocol", protocol) as server:
+            error = load_tls(server, "--protocol", protocol, "--tls-insecure", "--connections", 1, expect=3)
+            assert "do both sides speak TLS, or neither?" in error, (protocol, error)
 
 
 if __name__ == "__main__":

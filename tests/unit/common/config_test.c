@@ -454,7 +454,7 @@ static void what_is_no_plain_file_is_refused(void)
 	begin();
 	CU_ASSERT_FATAL(mkdir("a.json", 0700) == 0);
 	CU_ASSERT_EQUAL(READ("--config", "a.json"), -EINVAL);
-	expect_problem("a.json: not a regular file");
+	expect_problem("a.json: not a regular file but a folder; name a file in it\n");
 	CU_ASSERT_FATAL(rmdir("a.json") == 0 && mkfifo("weir.json", 0600) == 0);
 	CU_ASSERT_EQUAL(READ("--loud"), -EINVAL);
 	expect_problem("weir.json: not a regular file");

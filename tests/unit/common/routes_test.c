@@ -85,6 +85,17 @@ static void every_fault_is_told(void)
 	CU_ASSERT_FALSE(flag_routes.explain(text, &(struct flag_fault){.skip = ROWS}));
 }
 
+/* A key that is mistyped is one mistake and not two. */
+static void mistyped_key_is_not_missing_besides(void)
+{
+	static const char text[] = "[{\"path\": \"/\", \"handlr\": \"echo\"}]";
+	struct flag_fault fault = {.skip = 0};
+
+	CU_ASSERT_TRUE(flag_routes.explain(text, &fault));
+	CU_ASSERT_PTR_NOT_NULL(strstr(fault.text, "did you mean 'handler'?"));
+	CU_ASSERT_FALSE(flag_routes.explain(text, &(struct flag_fault){.skip = 1}));
+}
+
 /* Only who serves from it needs it, and a higher layer may say otherwise. */
 static void folder_of_a_handler_need_not_be_there(void)
 {
@@ -100,6 +111,8 @@ static void folder_of_a_handler_need_not_be_there(void)
 	routes = (struct routes){.count = 0};
 }
 
+#define ROUTE(keys) "[{" keys ", \"handler\": \"echo\"}]"
+
 /* What is wrong, and the steps that lead there. */
 static void a_fault_is_at_its_place(void)
 {
@@ -112,15 +125,20 @@ static void a_fault_is_at_its_place(void)
 		{"nothing", "a list of 1 to 64 routes", 0, NULL},
 		{"{}", "a list of 1 to 64 routes", 0, NULL},
 		{"[7]", "a route is an object", 1, NULL},
-		{"[{\"pth\": 1}]", "unknown key 'pth'; did you mean 'path'?", 2, "pth"},
-		{"[{\"path\": 1}]", "'path' of a route is not accepted", 2, "path"},
-		{"[{\"path\": \"/a b\"}]", "has no blank", 2, "path"},
-		{"[{\"path\": \"/a?b\"}]", "has no blank, '?'", 2, "path"},
-		{"[{\"path\": \"/\", \"match\": 1}]", "\"exact\" or \"prefix\"", 2, "match"},
-		{"[{\"path\": \"/\", \"method\": \"GET\"}]", "a list of methods", 2, "method"},
-		{"[{\"path\": \"/\", \"method\": []}]", "a list of methods", 2, "method"},
-		{"[{\"path\": \"/\", \"method\": [\"GET\", \"GET\"]}]", "each once", 3, "method"},
-		{"[{\"path\": \"/\"}]", "'handler' of a route is not accepted", 2, "handler"},
+		{"[{\"pth\": 1, \"handler\": \"echo\"}]", "unknown key 'pth'; did you mean 'path'?",
+		 2, "pth"},
+		{ROUTE("\"path\": 1"), "'path' of a route is 1; accepted", 2, "path"},
+		{ROUTE("\"path\": \"/a b\""), "is \"/a b\"; accepted: a path", 2, "path"},
+		{ROUTE("\"path\": \"/a?b\""), "has no blank, '?'", 2, "path"},
+		{ROUTE("\"path\": \"/\", \"match\": 1"), "\"exact\" or \"prefix\"", 2, "match"},
+		{ROUTE("\"path\": \"/\", \"method\": \"GET\""), "a list of methods", 2, "method"},
+		{ROUTE("\"path\": \"/\", \"method\": []"), "a list of methods", 2, "method"},
+		{ROUTE("\"path\": \"/\", \"method\": [\"GET\", \"GET\"]"), "each once", 3,
+		 "method"},
+		{"[{\"path\": \"/\"}]", "'handler' of a route is missing", 1, NULL},
+		{"[{\"handler\": \"no\"}]", "'path' of a route is missing", 1, NULL},
+		{"[{\"path\": \"/\", \"handler\": 7}]", "'handler' of a route is 7", 2, "handler"},
+		{"[{\"handler\": \"no\", \"path\": 1}]", "'no' is no handler", 2, "handler"},
 		{"[{\"path\": \"/\", \"handler\": \"no\"}]", "'no' is no handler", 2, "handler"},
 	};
 
@@ -181,6 +199,7 @@ static const struct suite_test tests[] = {
 	{"a later table takes the place of an earlier",
 	 a_later_table_takes_the_place_of_an_earlier},
 	{"every fault is told, in its order", every_fault_is_told},
+	{"a mistyped key is not missing besides", mistyped_key_is_not_missing_besides},
 	{"the folder of a handler need not be there yet", folder_of_a_handler_need_not_be_there},
 	{"a fault is at its place", a_fault_is_at_its_place},
 	{"a path has a bound", a_path_has_a_bound},

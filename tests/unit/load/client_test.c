@@ -450,7 +450,9 @@ static void test_lost(void)
 	CU_ASSERT_EQUAL(client_outstanding(rig.client), 0);
 	rig_close(&rig);
 	end_after(88, false);
-	rig_expect_failure(&rig, FAILURE_lost, 1, "the server ended it with 1 requests unanswered");
+	rig_expect_failure(&rig, FAILURE_lost, 1,
+			   "the server ended it with 1 requests unanswered; was the server told to "
+			   "end?");
 	CU_ASSERT_PTR_NULL(strstr(client_failures(rig.client)->text[FAILURE_lost], "--conn-max"));
 	CU_ASSERT_EQUAL(client_counters(rig.client)->responses, 1);
 	rig_close(&rig);
@@ -479,7 +481,8 @@ static void test_timeouts(void)
 	rig_start(&rig, &respond);
 	client_fail_stalled(rig.client, 5000000000);
 	rig_expect_failure(&rig, FAILURE_stalled, 2,
-			   "nothing was received for 5 s while 2 requests were unanswered");
+			   "nothing was received for 5 s while 2 requests were unanswered; is the "
+			   "server stopped, or a bare one with another --request-bytes");
 	rig_close(&rig);
 	rig_open(&rig, &respond);
 	client_fail_connecting(rig.client, 500000000);

@@ -405,9 +405,11 @@ static void test_closing(void)
 {
 	static const struct row rows[] = {
 		{RIGHT HEAD "Connection: close\r\nContent-Length: 5\r\n\r\nZZZZZ", 1, VERIFY_WRONG,
-		 FAILURE_wrong_head, "behind which the server closes the connection"},
+		 FAILURE_wrong_head,
+		 "behind which the server closes the connection; was it told to end, or"},
 		{"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nZZZZZ", 0, VERIFY_WRONG,
-		 FAILURE_wrong_head, "behind which the server closes the connection"},
+		 FAILURE_wrong_head,
+		 "behind which the server closes the connection; does it bound the requests"},
 	};
 
 	JUDGE(&fill, rows);

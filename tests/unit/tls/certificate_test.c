@@ -91,6 +91,20 @@ static void foreign_key_is_refused(void)
 	expect_refused(-EINVAL, key, "does not belong", "together");
 }
 
+static void key_of_another_type_is_refused(void)
+{
+	static const struct pem_spec rsa = {.name = "a.example", .days = 10, .rsa = true};
+	struct tp_error error;
+
+	begin(&rsa);
+	CU_ASSERT_EQUAL(tls_check(&config, &error), 0);
+	CU_ASSERT_TRUE(pem_make(&good, other, key));
+	expect_refused(-EINVAL, key, "does not belong", "together");
+	begin(&good);
+	CU_ASSERT_TRUE(pem_make(&rsa, other, key));
+	expect_refused(-EINVAL, key, "does not belong", "together");
+}
+
 static void dates_are_looked_at(void)
 {
 	static const struct pem_spec late = {.name = "a.example", .days = -1};
@@ -180,6 +194,7 @@ static const struct suite_test tests[] = {
 	{"a key that others may use is refused", readable_key_is_refused},
 	{"an encrypted key is refused", encrypted_key_is_refused},
 	{"a key of another certificate is refused", foreign_key_is_refused},
+	{"a key of another type than the certificate's is refused", key_of_another_type_is_refused},
 	{"a certificate out of its time is refused", dates_are_looked_at},
 	{"damaged files are refused", damaged_files_are_refused},
 	{"wrong choices are refused in words that help", wrong_choices_are_refused},

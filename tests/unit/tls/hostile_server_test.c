@@ -92,13 +92,15 @@ static void other_bytes_are_refused(void)
 		enum tp_reason reason;
 		const char *words;
 	} answers[] = {
-		{BYTES("HTTP/1.1 400 Bad Request\r\n\r\n"), TP_FAILED, "wrong version number"},
+		{BYTES("HTTP/1.1 400 Bad Request\r\n\r\n"), TP_FAILED,
+		 "wrong version number; do both sides speak TLS, or neither?"},
 		{BYTES("\xff\xff\xff\xff\xff\xff\xff\xff"), TP_FAILED, "wrong version number"},
 		{BYTES("\x16\x03\x03\xff\xff"), TP_FAILED, "packet length too long"},
 		{BYTES("\x16\x03\x03\x00\x05\x02\xff\xff\xff\xff"), TP_FAILED,
 		 "excessive message size"},
 		{BYTES("\x17\x03\x03\x00\x01x"), TP_FAILED, ""},
-		{BYTES("\x15\x03\x03\x00\x02\x02\x28"), TP_RESET, "alert handshake failure"},
+		{BYTES("\x15\x03\x03\x00\x02\x02\x28"), TP_RESET,
+		 "alert handshake failure: the two sides have no version, cipher or certificate"},
 	};
 
 	for (unsigned i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
@@ -142,7 +144,7 @@ static void cut_flight_is_no_handshake(void)
 		if (at > 0)
 			CU_ASSERT_TRUE(seen_write(foreign.seen, flight, at));
 		tp_finish(foreign.seen->tp, foreign.seen->conn);
-		expect_no_handshake(TP_RESET, "ended without close_notify");
+		expect_no_handshake(TP_RESET, "ended within the handshake; do both sides");
 		close_beside();
 	}
 	CU_ASSERT_TRUE(bytes > 5 * STEP);

@@ -61,7 +61,7 @@ static bool write_key(EVP_PKEY *key, const char *path, bool encrypted)
 
 bool pem_make(const struct pem_spec *spec, const char *certificate_path, const char *key_path)
 {
-	EVP_PKEY *key = EVP_EC_gen("P-256");
+	EVP_PKEY *key = spec->rsa ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256");
 	X509 *certificate = sign(spec, key);
 	FILE *file = fopen(certificate_path, "w");
 	bool done = file && PEM_write_X509(file, certificate) &&

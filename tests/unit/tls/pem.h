@@ -15,6 +15,7 @@ struct pem_spec {
 	long days;	  /* from now that it is valid; below 0: it has expired */
 	long begins;	  /* days from now when it begins, if it is still to come */
 	bool encrypted;	  /* the key is */
+	bool rsa;	  /* the key is of RSA, not of the curve P-256 */
 };
 
 /* The path of a file in the folder. */
