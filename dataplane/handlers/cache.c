@@ -176,6 +176,16 @@ static int cache_check(const char *argument, struct tp_error *error)
 	return proxy_config_parse(argument, true, &config, error);
 }
 
+static uint32_t cache_count_conns(const char *argument)
+{
+	struct proxy_config config;
+	struct tp_error ignored;
+
+	return proxy_config_parse(argument, true, &config, &ignored) == 0
+		       ? proxy_config_conns(&config)
+		       : 0;
+}
+
 static int make_memory(struct cache *cache, const struct proxy_config *config,
 		       struct tp_error *error)
 {
@@ -247,6 +257,7 @@ const struct handler_ops cache_ops = {
 	.takes_upstream = true,
 	.http_only = true,
 	.check = cache_check,
+	.count_conns = cache_count_conns,
 	.create = cache_create,
 	.destroy = cache_destroy,
 	.begin = cache_begin,

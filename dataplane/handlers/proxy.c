@@ -24,6 +24,16 @@ static int proxy_check(const char *argument, struct tp_error *error)
 	return proxy_config_parse(argument, false, &config, error);
 }
 
+static uint32_t proxy_count_conns(const char *argument)
+{
+	struct proxy_config config;
+	struct tp_error ignored;
+
+	return proxy_config_parse(argument, false, &config, &ignored) == 0
+		       ? proxy_config_conns(&config)
+		       : 0;
+}
+
 static int proxy_create(const char *argument, const struct handler_config *config,
 			struct handler **handler_out, struct tp_error *error)
 {
@@ -91,6 +101,7 @@ const struct handler_ops proxy_ops = {
 	.takes_upstream = true,
 	.http_only = true,
 	.check = proxy_check,
+	.count_conns = proxy_count_conns,
 	.create = proxy_create,
 	.destroy = proxy_destroy,
 	.begin = proxy_begin,

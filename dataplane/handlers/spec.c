@@ -123,6 +123,38 @@ bool handler_wants_upstream(const char *spec)
 	return ops && ops->takes_upstream && names_none(argument);
 }
 
+/* Of one handler. */
+static uint32_t count_conns(const char *spec, const char *upstream)
+{
+	const char *argument;
+	const struct handler_ops *ops = handler_find(spec, &argument);
+	char text[UPSTREAM_BYTES];
+	struct tp_error ignored;
+
+	if (!ops || !ops->count_conns)
+		return 0;
+	if (!names_none(argument))
+		return ops->count_conns(argument);
+	if (!upstream || join(upstream, argument ? argument : "", text, &ignored) < 0)
+		return 0;
+	return ops->count_conns(text);
+}
+
+uint64_t handler_count_conns(const struct route *routes, unsigned count, const char *upstream)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		unsigned same = 0;
+
+		while (strcmp(routes[same].handler, routes[i].handler) != 0)
+			same++;
+		if (same == i)
+			sum += count_conns(routes[i].handler, upstream);
+	}
+	return sum;
+}
+
 int handler_create(const char *spec, const struct handler_config *config,
 		   struct handler **handler_out, struct tp_error *error)
 {

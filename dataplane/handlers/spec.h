@@ -17,6 +17,7 @@
 #define WEIR_HANDLERS_SPEC_H
 
 #include "dataplane/pipeline/handler.h"
+#include "dataplane/pipeline/route.h"
 #include "dataplane/transport/error.h"
 
 #include <stdbool.h>
@@ -41,6 +42,13 @@ int handler_check_text(const char *spec, struct tp_error *error);
 uint32_t handler_fill_bytes(const char *spec, uint32_t bytes);
 /* Whether it is a handler that passes requests on and names nobody to whom. */
 bool handler_wants_upstream(const char *spec);
+
+/*
+ * Connections that the handlers of a server's routes keep for themselves in each worker, by texts
+ * that were checked; routes that say the same share a handler. `upstream` as in struct
+ * handler_config.
+ */
+uint64_t handler_count_conns(const struct route *routes, unsigned count, const char *upstream);
 
 /* Makes it; server_config.create_handler. 0, or negative errno with `error` filled. */
 int handler_create(const char *spec, const struct handler_config *config,

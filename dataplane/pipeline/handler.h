@@ -51,6 +51,11 @@ struct handler_ops {
 	bool http_only;
 	/* Judges the text behind ':' (NULL if none). 0, or negative errno with `error` filled. */
 	int (*check)(const char *argument, struct tp_error *error);
+	/*
+	 * Connections of its own that one may have at a time, by its text, which was judged. NULL:
+	 * none.
+	 */
+	uint32_t (*count_conns)(const char *argument);
 	/* Makes one. 0, or negative errno with `error` filled. */
 	int (*create)(const char *argument, const struct handler_config *config,
 		      struct handler **handler_out, struct tp_error *error);
@@ -90,5 +95,14 @@ struct handler {
 	uint32_t response_bytes; /* ANSWERS_ALIKE */
 	uint32_t conn_max;	 /* connections of its own that it may have at a time */
 };
+
+/*
+ * How many of so many connections are for clients. What handlers need is kept for them, else
+ * clients that do nothing but stay could have all; but half is the clients' in any case.
+ */
+static inline uint32_t handler_clients(uint32_t conn_max, uint64_t kept)
+{
+	return kept < conn_max / 2 ? conn_max - (uint32_t)kept : conn_max - conn_max / 2;
+}
 
 #endif

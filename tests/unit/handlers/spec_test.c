@@ -64,6 +64,32 @@ static void options_may_stand_without_an_upstream(void)
 	CU_ASSERT_FALSE(handler_wants_upstream("nothing"));
 }
 
+static void conns_that_are_kept_are_counted_once_a_handler(void)
+{
+	static const struct route routes[] = {
+		{.path = "/a", .handler = "proxy"},
+		{.path = "/b", .handler = "respond"},
+		{.path = "/c", .handler = "proxy"},
+		{.path = "/d", .handler = "cache:127.0.0.1:1,127.0.0.1:2;connections=5"},
+		{.path = "/e", .handler = "proxy:;connections=7"}};
+
+	CU_ASSERT_EQUAL(handler_count_conns(routes, 1, "127.0.0.1:1"), 64);
+	CU_ASSERT_EQUAL(handler_count_conns(routes, 5, "127.0.0.1:1"), 64 + 2 * 5 + 7);
+	CU_ASSERT_EQUAL(handler_count_conns(routes, 5, NULL), 2 * 5);
+	CU_ASSERT_EQUAL(handler_count_conns(routes + 1, 1, "127.0.0.1:1"), 0);
+}
+
+/* With so many more than they need, all clients find room. */
+static void clients_have_half_in_any_case(void)
+{
+	CU_ASSERT_EQUAL(handler_clients(1024, 0), 1024);
+	CU_ASSERT_EQUAL(handler_clients(1024, 64), 960);
+	CU_ASSERT_EQUAL(handler_clients(9, 100), 5);
+	for (uint32_t clients = 1; clients < 20; clients++)
+		for (uint32_t kept = 0; kept < 50; kept++)
+			CU_ASSERT_TRUE(handler_clients(clients + kept, kept) >= clients);
+}
+
 static void response_bytes_are_the_specs_or_the_servers(void)
 {
 	struct handler_config config = {.response_bytes = 64};
@@ -104,6 +130,9 @@ static const struct suite_test tests[] = {
 	{"ops are found by the whole name, and say what a client can expect",
 	 ops_are_found_by_the_whole_name},
 	{"options may stand without an upstream", options_may_stand_without_an_upstream},
+	{"connections that are kept are counted once a handler",
+	 conns_that_are_kept_are_counted_once_a_handler},
+	{"clients have half of the connections in any case", clients_have_half_in_any_case},
 	{"response bytes are the spec's own or the server's",
 	 response_bytes_are_the_specs_or_the_servers},
 	{"who passes requests on has an upstream of its own or the server's",
