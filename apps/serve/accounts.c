@@ -153,8 +153,8 @@ static uint32_t count_kept(const struct serve_options *options)
 
 	if (options->bare)
 		return 0;
-	kept = handler_count_conns(routes, options->handler ? 1 : options->routes.count,
-				   options->upstream);
+	kept = spec_count_conns(routes, options->handler ? 1 : options->routes.count,
+				options->upstream);
 	return options->conn_max - handler_clients(options->conn_max, kept);
 }
 

@@ -9,7 +9,7 @@
 
 enum { UPSTREAM_BYTES = 2048 };
 
-const char handler_usage[] =
+const char spec_usage[] =
 	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy, proxy:ADDR[,ADDR], cache or "
 	"cache:ADDR[,ADDR]";
 
@@ -17,7 +17,7 @@ const char handler_usage[] =
 static const struct handler_ops *const table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
 						  &proxy_ops,	&cache_ops, NULL};
 
-const struct handler_ops *handler_find(const char *spec, const char **argument_out)
+const struct handler_ops *spec_find(const char *spec, const char **argument_out)
 {
 	size_t name_bytes = strcspn(spec, ":");
 
@@ -56,15 +56,15 @@ static int check_options(const struct handler_ops *ops, const char *options, str
 	return rc == 0 ? ops->check(text, error) : rc;
 }
 
-/* As handler_check_text; and says what was found. */
+/* As spec_check_text; and says what was found. */
 static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 			const char **argument_out, struct tp_error *error)
 {
-	const struct handler_ops *ops = handler_find(spec, argument_out);
+	const struct handler_ops *ops = spec_find(spec, argument_out);
 
 	*ops_out = ops;
 	if (!ops)
-		return tp_fail(error, -ENOENT, "'%s' is no handler: %s", spec, handler_usage);
+		return tp_fail(error, -ENOENT, "'%s' is no handler: %s", spec, spec_usage);
 	if (*argument_out && !ops->argument)
 		return tp_fail(error, -EINVAL, "'%s': nothing may follow '%s'", spec, ops->name);
 	if (!*argument_out && ops->argument_needed)
@@ -76,7 +76,7 @@ static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 	return ops->check ? ops->check(*argument_out, error) : 0;
 }
 
-/* As handler_check; and says what was found. */
+/* As spec_check; and says what was found. */
 static int resolve(const char *spec, const struct handler_ops **ops_out, const char **argument_out,
 		   struct tp_error *error)
 {
@@ -87,7 +87,7 @@ static int resolve(const char *spec, const struct handler_ops **ops_out, const c
 	return (*ops_out)->check(*argument_out, error);
 }
 
-int handler_check_text(const char *spec, struct tp_error *error)
+int spec_check_text(const char *spec, struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;
@@ -95,10 +95,10 @@ int handler_check_text(const char *spec, struct tp_error *error)
 	return resolve_text(spec, &ops, &argument, error);
 }
 
-uint32_t handler_fill_bytes(const char *spec, uint32_t bytes)
+uint32_t spec_fill_bytes(const char *spec, uint32_t bytes)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(spec, &argument);
+	const struct handler_ops *ops = spec_find(spec, &argument);
 	uint64_t own;
 
 	if (!argument || ops->argument_is != HANDLER_BYTES ||
@@ -107,7 +107,7 @@ uint32_t handler_fill_bytes(const char *spec, uint32_t bytes)
 	return (uint32_t)own;
 }
 
-int handler_check(const char *spec, struct tp_error *error)
+int spec_check(const char *spec, struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;
@@ -115,10 +115,10 @@ int handler_check(const char *spec, struct tp_error *error)
 	return resolve(spec, &ops, &argument, error);
 }
 
-bool handler_wants_upstream(const char *spec)
+bool spec_wants_upstream(const char *spec)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(spec, &argument);
+	const struct handler_ops *ops = spec_find(spec, &argument);
 
 	return ops && ops->takes_upstream && names_none(argument);
 }
@@ -127,7 +127,7 @@ bool handler_wants_upstream(const char *spec)
 static uint32_t count_conns(const char *spec, const char *upstream)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(spec, &argument);
+	const struct handler_ops *ops = spec_find(spec, &argument);
 	char text[UPSTREAM_BYTES];
 	struct tp_error ignored;
 
@@ -140,7 +140,7 @@ static uint32_t count_conns(const char *spec, const char *upstream)
 	return ops->count_conns(text);
 }
 
-uint64_t handler_count_conns(const struct route *routes, unsigned count, const char *upstream)
+uint64_t spec_count_conns(const struct route *routes, unsigned count, const char *upstream)
 {
 	uint64_t sum = 0;
 
@@ -155,8 +155,8 @@ uint64_t handler_count_conns(const struct route *routes, unsigned count, const c
 	return sum;
 }
 
-int handler_create(const char *spec, const struct handler_config *config,
-		   struct handler **handler_out, struct tp_error *error)
+int spec_create(const char *spec, const struct handler_config *config, struct handler **handler_out,
+		struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;

@@ -73,12 +73,12 @@ static int judge_delivery(const char *word)
 static int judge_handler(const char *word)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(word, &argument);
+	const struct handler_ops *ops = spec_find(word, &argument);
 	struct tp_error ignored;
 
 	if (!ops || ops->argument_is == HANDLER_PATH || (ops->takes_upstream && argument))
 		return -EINVAL;
-	return handler_check(word, &ignored);
+	return spec_check(word, &ignored);
 }
 
 /* The target of requests, as it stands in their first line and in a variant's name. */

@@ -33,7 +33,7 @@ static int judge_routes(const struct cell *cell, const struct experiment *experi
 {
 	const char *handler = cell->of[SETTING_HANDLER].word, *argument;
 
-	if (handler_find(handler, &argument)->answers != HANDLER_ANSWERS_ANY)
+	if (spec_find(handler, &argument)->answers != HANDLER_ANSWERS_ANY)
 		return judge_path(cell, experiment, error);
 	return tp_fail(
 		error, -EINVAL,
@@ -49,7 +49,7 @@ static int judge_passing(const struct plan_cell *cell, const struct experiment *
 {
 	const char *handler = cell->cell.of[SETTING_HANDLER].word, *argument;
 
-	if (!handler_find(handler, &argument)->takes_upstream)
+	if (!spec_find(handler, &argument)->takes_upstream)
 		return 0;
 	if (!cell_speaks_http(&cell->cell))
 		return tp_fail(

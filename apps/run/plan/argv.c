@@ -114,8 +114,8 @@ uint64_t argv_kept(const struct experiment *experiment, const struct cell *cell)
 
 	if (cell->of[SETTING_BARE].number)
 		return 0;
-	return handler_count_conns(routes->count ? routes->table : &all,
-				   routes->count ? routes->count : 1, upstream);
+	return spec_count_conns(routes->count ? routes->table : &all,
+				routes->count ? routes->count : 1, upstream);
 }
 
 uint32_t argv_conn_max(unsigned connections, uint64_t kept)

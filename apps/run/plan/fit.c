@@ -59,11 +59,11 @@ static void resolve_response(struct setting_value *of)
 {
 	const char *handler = of[SETTING_HANDLER].word, *argument;
 
-	if (handler_find(handler, &argument)->answers == HANDLER_ANSWERS_ECHO)
+	if (spec_find(handler, &argument)->answers == HANDLER_ANSWERS_ECHO)
 		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
 	else
 		of[SETTING_RESPONSE_BYTES].number =
-			handler_fill_bytes(handler, of[SETTING_RESPONSE_BYTES].number);
+			spec_fill_bytes(handler, of[SETTING_RESPONSE_BYTES].number);
 }
 
 /* Replaces what was left to the program by what it becomes. */
