@@ -83,7 +83,7 @@ struct handler_ops {
 };
 
 /* Whether a codec may answer runs of requests by itself. */
-enum handler_answers {
+enum handler_runs {
 	ANSWERS_ITS_OWN, /* no: they are made one by one */
 	ANSWERS_ALIKE,	 /* 200, response_bytes of FRAME_FILL_BYTE, the request's body dropped */
 	ANSWERS_BODIES,	 /* 200, the request's own body */
@@ -91,7 +91,7 @@ enum handler_answers {
 
 struct handler {
 	const struct handler_ops *ops;
-	enum handler_answers answers;
+	enum handler_runs answers;
 	uint32_t response_bytes; /* ANSWERS_ALIKE */
 	uint32_t conn_max;	 /* connections of its own that it may have at a time */
 };
