@@ -124,7 +124,7 @@ static bool read_handler(const json_t *value, struct route *route, struct flag_f
 
 	if (!json_is_string(value))
 		return fail_value(fault, 2, "handler", spec_usage);
-	if (spec_check_text(json_string_value(value), &error) < 0)
+	if (spec_judge_text(json_string_value(value), &error) < 0)
 		return fail(fault, 2, error.text);
 	route->handler = json_string_value(value);
 	return true;

@@ -146,7 +146,7 @@ static int judge_handlers(const struct serve_options *options, const struct flag
 	for (unsigned i = 0; i < handler_count(options); i++) {
 		struct tp_error one;
 
-		if (spec_check(handler_at(options, i), &one) == 0 || is_before(options, i))
+		if (spec_judge(handler_at(options, i), &one) == 0 || is_before(options, i))
 			continue;
 		if (bytes < sizeof(error->text))
 			bytes += (size_t)snprintf(error->text + bytes, sizeof(error->text) - bytes,

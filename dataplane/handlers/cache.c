@@ -169,7 +169,7 @@ static uint64_t cache_upkeep(struct handler *handler, uint64_t now_ns)
 
 /* --- setup --- */
 
-static int cache_check(const char *argument, struct tp_error *error)
+static int cache_judge(const char *argument, struct tp_error *error)
 {
 	struct proxy_config config;
 
@@ -239,7 +239,7 @@ static int cache_create(const char *argument, const struct handler_config *confi
 	return 0;
 }
 
-static void verify(const struct handler *handler, const struct exchange *exchange)
+static void cache_check(const struct handler *handler, const struct exchange *exchange)
 {
 	const struct cache *cache = (const struct cache *)handler;
 
@@ -248,7 +248,7 @@ static void verify(const struct handler *handler, const struct exchange *exchang
 		return;
 	}
 	fetch_check_all(cache);
-	proxy_verify(&cache->proxy);
+	proxy_check_all(&cache->proxy);
 }
 
 const struct handler_ops cache_ops = {
@@ -256,7 +256,7 @@ const struct handler_ops cache_ops = {
 	.argument = "ADDR[,ADDR]",
 	.takes_upstream = true,
 	.http_only = true,
-	.check = cache_check,
+	.judge = cache_judge,
 	.count_conns = cache_count_conns,
 	.create = cache_create,
 	.destroy = cache_destroy,
@@ -264,5 +264,5 @@ const struct handler_ops cache_ops = {
 	.advance = cache_advance,
 	.end = cache_end,
 	.upkeep = cache_upkeep,
-	.verify = verify,
+	.check = cache_check,
 };

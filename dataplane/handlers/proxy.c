@@ -17,7 +17,7 @@ static struct proxy *proxy_of(struct handler *handler)
 	return &((struct proxy_handler *)handler)->proxy;
 }
 
-static int proxy_check(const char *argument, struct tp_error *error)
+static int proxy_judge(const char *argument, struct tp_error *error)
 {
 	struct proxy_config config;
 
@@ -87,12 +87,12 @@ static uint64_t proxy_keep_up(struct handler *handler, uint64_t now_ns)
 	return proxy_upkeep(proxy_of(handler), now_ns);
 }
 
-static void verify(const struct handler *handler, const struct exchange *exchange)
+static void proxy_check(const struct handler *handler, const struct exchange *exchange)
 {
 	if (exchange)
 		proxied_check(exchange_state(exchange));
 	else
-		proxy_verify(&((const struct proxy_handler *)handler)->proxy);
+		proxy_check_all(&((const struct proxy_handler *)handler)->proxy);
 }
 
 const struct handler_ops proxy_ops = {
@@ -100,7 +100,7 @@ const struct handler_ops proxy_ops = {
 	.argument = "ADDR[,ADDR]",
 	.takes_upstream = true,
 	.http_only = true,
-	.check = proxy_check,
+	.judge = proxy_judge,
 	.count_conns = proxy_count_conns,
 	.create = proxy_create,
 	.destroy = proxy_destroy,
@@ -108,5 +108,5 @@ const struct handler_ops proxy_ops = {
 	.advance = proxy_advance,
 	.end = proxy_end,
 	.upkeep = proxy_keep_up,
-	.verify = verify,
+	.check = proxy_check,
 };

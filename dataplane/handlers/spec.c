@@ -48,15 +48,15 @@ static bool names_none(const char *argument)
 }
 
 /* Judges options that stand alone: behind any upstream they are right or wrong. */
-static int check_options(const struct handler_ops *ops, const char *options, struct tp_error *error)
+static int judge_options(const struct handler_ops *ops, const char *options, struct tp_error *error)
 {
 	char text[UPSTREAM_BYTES];
 	int rc = join("127.0.0.1:1", options, text, error);
 
-	return rc == 0 ? ops->check(text, error) : rc;
+	return rc == 0 ? ops->judge(text, error) : rc;
 }
 
-/* As spec_check_text; and says what was found. */
+/* As spec_judge_text; and says what was found. */
 static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 			const char **argument_out, struct tp_error *error)
 {
@@ -70,13 +70,13 @@ static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 	if (!*argument_out && ops->argument_needed)
 		return tp_fail(error, -EINVAL, "'%s': write %s:%s", spec, ops->name, ops->argument);
 	if (ops->takes_upstream && names_none(*argument_out))
-		return *argument_out ? check_options(ops, *argument_out, error) : 0;
+		return *argument_out ? judge_options(ops, *argument_out, error) : 0;
 	if (ops->argument_is == HANDLER_PATH)
 		return 0;
-	return ops->check ? ops->check(*argument_out, error) : 0;
+	return ops->judge ? ops->judge(*argument_out, error) : 0;
 }
 
-/* As spec_check; and says what was found. */
+/* As spec_judge; and says what was found. */
 static int resolve(const char *spec, const struct handler_ops **ops_out, const char **argument_out,
 		   struct tp_error *error)
 {
@@ -84,10 +84,10 @@ static int resolve(const char *spec, const struct handler_ops **ops_out, const c
 
 	if (rc < 0 || (*ops_out)->argument_is != HANDLER_PATH)
 		return rc;
-	return (*ops_out)->check(*argument_out, error);
+	return (*ops_out)->judge(*argument_out, error);
 }
 
-int spec_check_text(const char *spec, struct tp_error *error)
+int spec_judge_text(const char *spec, struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;
@@ -107,7 +107,7 @@ uint32_t spec_fill_bytes(const char *spec, uint32_t bytes)
 	return (uint32_t)own;
 }
 
-int spec_check(const char *spec, struct tp_error *error)
+int spec_judge(const char *spec, struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;

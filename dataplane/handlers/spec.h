@@ -33,10 +33,10 @@ const struct handler_ops *spec_find(const char *spec, const char **argument_out)
  * Judges a handler as somebody wrote it, e.g. "static:/srv/www". 0; -ENOENT for an unknown name,
  * -EINVAL for an argument that is wrong, with `error` naming what is accepted.
  */
-int spec_check(const char *spec, struct tp_error *error);
+int spec_judge(const char *spec, struct tp_error *error);
 
 /* The same of its text alone: a folder that it names need not be there. */
-int spec_check_text(const char *spec, struct tp_error *error);
+int spec_judge_text(const char *spec, struct tp_error *error);
 
 /* Body bytes of each answer of one that was checked and fills them: its own, else `bytes`. */
 uint32_t spec_fill_bytes(const char *spec, uint32_t bytes);
@@ -54,7 +54,7 @@ uint64_t spec_count_conns(const struct route *routes, unsigned count, const char
 int spec_create(const char *spec, const struct handler_config *config, struct handler **handler_out,
 		struct tp_error *error);
 
-/* What spec_check accepts, for messages. */
+/* What spec_judge accepts, for messages. */
 extern const char spec_usage[];
 
 #endif

@@ -50,7 +50,7 @@ struct handler_ops {
 	bool takes_upstream; /* naming none, it has the configuration's `upstream` */
 	bool http_only;
 	/* Judges the text behind ':' (NULL if none). 0, or negative errno with `error` filled. */
-	int (*check)(const char *argument, struct tp_error *error);
+	int (*judge)(const char *argument, struct tp_error *error);
 	/*
 	 * Connections of its own that one may have at a time, by its text, which was judged. NULL:
 	 * none.
@@ -79,7 +79,7 @@ struct handler_ops {
 	 * CHECKs the invariants, for tests: between turns, of what the handler keeps, or, with an
 	 * exchange, of what it keeps for that. NULL if there is nothing to be said.
 	 */
-	void (*verify)(const struct handler *handler, const struct exchange *exchange);
+	void (*check)(const struct handler *handler, const struct exchange *exchange);
 };
 
 /* Whether a codec may answer runs of requests by itself. */

@@ -376,6 +376,6 @@ void server_check(const struct server *server)
 	CHECK(conns == counters->connections - counters->connections_closed);
 	CHECK(heads == world->heads.in_use);
 	for (unsigned i = 0; i < world->handler_count; i++)
-		if (world->handlers[i]->ops->verify)
-			world->handlers[i]->ops->verify(world->handlers[i], NULL);
+		if (world->handlers[i]->ops->check)
+			world->handlers[i]->ops->check(world->handlers[i], NULL);
 }

@@ -78,7 +78,7 @@ static int judge_handler(const char *word)
 
 	if (!ops || ops->argument_is == HANDLER_PATH || (ops->takes_upstream && argument))
 		return -EINVAL;
-	return spec_check(word, &ignored);
+	return spec_judge(word, &ignored);
 }
 
 /* The target of requests, as it stands in their first line and in a variant's name. */

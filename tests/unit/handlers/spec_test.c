@@ -17,22 +17,22 @@ static void specs_are_judged(void)
 	static const char *const unknown[] = {"", ":", "Respond", "respondx", "ech"};
 
 	for (unsigned i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		CU_ASSERT_EQUAL(spec_check(good[i], &error), 0);
+		CU_ASSERT_EQUAL(spec_judge(good[i], &error), 0);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		CU_ASSERT_EQUAL(spec_check(wrong[i], &error), -EINVAL);
+		CU_ASSERT_EQUAL(spec_judge(wrong[i], &error), -EINVAL);
 	for (unsigned i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
-		CU_ASSERT_EQUAL(spec_check(unknown[i], &error), -ENOENT);
+		CU_ASSERT_EQUAL(spec_judge(unknown[i], &error), -ENOENT);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, spec_usage));
 }
 
 /* A folder's text is judged alone, and with the folder. */
 static void text_is_judged_by_itself(void)
 {
-	CU_ASSERT_EQUAL(spec_check_text("static:/nonexistent", &error), 0);
-	CU_ASSERT_EQUAL(spec_check("static:/nonexistent", &error), -EINVAL);
-	CU_ASSERT_EQUAL(spec_check_text("static", &error), -EINVAL);
-	CU_ASSERT_EQUAL(spec_check_text("respond:x", &error), -EINVAL);
-	CU_ASSERT_EQUAL(spec_check_text("respondx", &error), -ENOENT);
+	CU_ASSERT_EQUAL(spec_judge_text("static:/nonexistent", &error), 0);
+	CU_ASSERT_EQUAL(spec_judge("static:/nonexistent", &error), -EINVAL);
+	CU_ASSERT_EQUAL(spec_judge_text("static", &error), -EINVAL);
+	CU_ASSERT_EQUAL(spec_judge_text("respond:x", &error), -EINVAL);
+	CU_ASSERT_EQUAL(spec_judge_text("respondx", &error), -ENOENT);
 }
 
 static void ops_are_found_by_the_whole_name(void)
@@ -52,11 +52,11 @@ static void ops_are_found_by_the_whole_name(void)
 
 static void options_may_stand_without_an_upstream(void)
 {
-	CU_ASSERT_EQUAL(spec_check("cache:;ttl=1s;bytes=1MiB", &error), 0);
-	CU_ASSERT_EQUAL(spec_check("proxy:;connect=1s", &error), 0);
-	CU_ASSERT_EQUAL(spec_check("proxy:;ttl=1s", &error), -EINVAL);
-	CU_ASSERT_EQUAL(spec_check("proxy:;", &error), -EINVAL);
-	CU_ASSERT_EQUAL(spec_check("echo:;ttl=1s", &error), -EINVAL);
+	CU_ASSERT_EQUAL(spec_judge("cache:;ttl=1s;bytes=1MiB", &error), 0);
+	CU_ASSERT_EQUAL(spec_judge("proxy:;connect=1s", &error), 0);
+	CU_ASSERT_EQUAL(spec_judge("proxy:;ttl=1s", &error), -EINVAL);
+	CU_ASSERT_EQUAL(spec_judge("proxy:;", &error), -EINVAL);
+	CU_ASSERT_EQUAL(spec_judge("echo:;ttl=1s", &error), -EINVAL);
 	CU_ASSERT_TRUE(spec_wants_upstream("proxy"));
 	CU_ASSERT_TRUE(spec_wants_upstream("cache:;ttl=1s"));
 	CU_ASSERT_FALSE(spec_wants_upstream("cache:127.0.0.1:80;ttl=1s"));
