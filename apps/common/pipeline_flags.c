@@ -14,14 +14,14 @@ static int parse_delivery(const struct flag *flag, const char *text)
 static int parse_handler(const struct flag *flag, const char *text)
 {
 	struct tp_error ignored;
-	int rc = handler_check_text(text, &ignored);
+	int rc = spec_judge_text(text, &ignored);
 
 	if (rc == 0)
 		*(const char **)flag->value = text;
 	return rc;
 }
 
-/* As handler_check of a proxy to it. */
+/* As spec_judge of a proxy to it. */
 static int check_upstream(const char *text, struct tp_error *error)
 {
 	char spec[1024];
@@ -30,7 +30,7 @@ static int check_upstream(const char *text, struct tp_error *error)
 		return tp_fail(error, -EINVAL, "'%.32s' names no upstream", text);
 	if (snprintf(spec, sizeof(spec), "proxy:%s", text) >= (int)sizeof(spec))
 		return tp_fail(error, -EINVAL, "'%.32s...' is too long", text);
-	return handler_check(spec, error);
+	return spec_judge(spec, error);
 }
 
 static int parse_upstream(const struct flag *flag, const char *text)
@@ -63,7 +63,7 @@ static bool explain_handler(const char *text, struct flag_fault *fault)
 {
 	struct tp_error error;
 
-	return tell(handler_check_text(text, &error), &error, fault);
+	return tell(spec_judge_text(text, &error), &error, fault);
 }
 
 static json_t *locate_handler(const json_t *value, const char *folder)
@@ -77,7 +77,7 @@ const struct flag_kind flag_delivery = {.metavar = "immediate|coalesce|flush-at:
 					.accepts = delivery_usage,
 					.parse = parse_delivery};
 const struct flag_kind flag_handler = {.metavar = "NAME[:ARGUMENT]",
-				       .accepts = handler_usage,
+				       .accepts = spec_usage,
 				       .parse = parse_handler,
 				       .explain = explain_handler,
 				       .locate = locate_handler};

@@ -144,8 +144,8 @@ static bool read_handler(const json_t *value, struct route *route, struct flag_f
 	struct tp_error error;
 
 	if (!json_is_string(value))
-		return fail_value(fault, 2, "handler", value, handler_usage);
-	if (handler_check_text(json_string_value(value), &error) < 0)
+		return fail_value(fault, 2, "handler", value, spec_usage);
+	if (spec_judge_text(json_string_value(value), &error) < 0)
 		return fail(fault, 2, error.text);
 	route->handler = json_string_value(value);
 	return true;
@@ -267,7 +267,7 @@ static bool explain_routes(const char *text, struct flag_fault *fault)
 size_t routes_handler_path(const char *handler)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(handler, &argument);
+	const struct handler_ops *ops = spec_find(handler, &argument);
 
 	if (!ops || !argument || ops->argument_is != HANDLER_PATH)
 		return strlen(handler);

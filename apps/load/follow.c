@@ -132,8 +132,8 @@ int follow_answer(const struct load_options *options, struct talk_config *config
 	if (options->expect_file)
 		return 0;
 	config->answer = TALK_FILL;
-	config->response_bytes = handler_fill_bytes(options->handler, options->response_bytes);
-	switch (handler_find(options->handler, &argument)->answers) {
+	config->response_bytes = spec_fill_bytes(options->handler, options->response_bytes);
+	switch (spec_find(options->handler, &argument)->answers) {
 	case HANDLER_ANSWERS_ECHO:
 		config->answer = TALK_ECHO;
 		return 0;

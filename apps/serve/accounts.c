@@ -4,6 +4,7 @@
 #include "apps/common/process.h"
 #include "apps/common/timing.h"
 #include "dataplane/core/clock.h"
+#include "dataplane/handlers/spec.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -143,6 +144,20 @@ static json_t *http_to_json(const struct serve_options *options)
 			 options->scan);
 }
 
+/* Connections of each worker that are not its clients': its handlers keep them for upstreams. */
+static uint32_t count_kept(const struct serve_options *options)
+{
+	const struct route all = {.handler = options->handler};
+	const struct route *routes = options->handler ? &all : options->routes.table;
+	uint64_t kept;
+
+	if (options->bare)
+		return 0;
+	kept = spec_count_conns(routes, options->handler ? 1 : options->routes.count,
+				options->upstream);
+	return options->conn_max - handler_clients(options->conn_max, kept);
+}
+
 json_t *serve_ready_to_json(const struct serve_options *options, const struct serve_worker *workers)
 {
 	const struct stack_options *stack = &options->stack;
@@ -163,6 +178,8 @@ json_t *serve_ready_to_json(const struct serve_options *options, const struct se
 	json_object_set_new(object, "delivery", json_text(options->delivery_name));
 	json_object_set_new(object, "handler", json_text(options->handler));
 	json_object_set_new(object, "http", http_to_json(options));
+	json_object_set_new(object, "clients_max",
+			    json_integer(options->conn_max - count_kept(options)));
 	json_object_set_new(object, "response_bytes", json_integer(options->response_bytes));
 	json_object_set_new(object, "request_bytes",
 			    options->bare ? json_integer(options->request_bytes) : json_null());
@@ -220,14 +237,23 @@ static void print_handshakes(const struct stack_copy *transport)
 	}
 }
 
-/* Says what to do if connections found no room. */
-static void print_refusals(const struct serve_options *options, const struct tp_counters *transport)
+/* Says what to do if connections found no room, in the stack or among the clients. */
+static void print_refusals(const struct serve_options *options, const struct serve_copy *sum)
 {
-	if (options->stack.stack->ops->counters_known & TP_KNOWS(accepts_refused) &&
-	    transport->accepts_refused)
-		printf("note: connections were refused for want of room; --conn-max is %u for "
-		       "each of %u workers\n",
-		       options->conn_max, options->stack.workers);
+	bool counted = options->stack.stack->ops->counters_known & TP_KNOWS(accepts_refused);
+	uint32_t kept = count_kept(options);
+	uint64_t refused = counted ? sum->transport.counters.accepts_refused : 0;
+
+	if (kept)
+		refused += sum->server.connections_refused;
+	if (!refused)
+		return;
+	printf("note: connections were refused for want of room; --conn-max is %u for each of %u "
+	       "workers",
+	       options->conn_max, options->stack.workers);
+	if (kept)
+		printf(", of which %u are kept for upstreams", kept);
+	printf("\n");
 }
 
 void serve_print_summary(const struct serve_options *options, const struct serve_copy *sum)
@@ -252,6 +278,6 @@ void serve_print_summary(const struct serve_options *options, const struct serve
 		printf("%-22s n/a (%s)\n", "busy_us_per_request", stack_busy_unknown);
 	else
 		print_ratio("busy_us_per_request", server->busy.busy_ns / 1000, server->requests);
-	print_refusals(options, transport);
+	print_refusals(options, sum);
 	fflush(stdout);
 }

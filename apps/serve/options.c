@@ -90,7 +90,7 @@ int serve_resolve_answer(struct serve_options *options, struct flags *flags, str
 
 static const struct handler_ops *ops_of(const char *handler, const char **argument_out)
 {
-	const struct handler_ops *ops = handler_find(handler, argument_out);
+	const struct handler_ops *ops = spec_find(handler, argument_out);
 
 	CHECK(ops); /* its flag's kind took it */
 	return ops;
@@ -105,7 +105,7 @@ static bool is_for_http(const char *handler)
 
 static bool wants_upstream(const char *handler)
 {
-	return handler_wants_upstream(handler);
+	return spec_wants_upstream(handler);
 }
 
 static unsigned handler_count(const struct serve_options *options)
@@ -153,7 +153,7 @@ static int judge_handlers(const struct serve_options *options, const struct flag
 	for (unsigned i = 0; i < handler_count(options); i++) {
 		struct tp_error one;
 
-		if (handler_check(handler_at(options, i), &one) == 0 || is_before(options, i))
+		if (spec_judge(handler_at(options, i), &one) == 0 || is_before(options, i))
 			continue;
 		if (bytes < sizeof(error->text))
 			bytes += (size_t)snprintf(error->text + bytes, sizeof(error->text) - bytes,

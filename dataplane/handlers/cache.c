@@ -9,7 +9,7 @@
  *
  *	ASK --found--> HIT --> SEND
  *	 | \--being fetched--> JOINED --whole--> HIT
- *	 \--else--> FETCH         \--not kept, overtaken, or waited too long--> FETCH
+ *	 \--else--> UPSTREAM      \--not kept, overtaken, or waited too long--> UPSTREAM
  */
 #include "dataplane/core/check.h"
 #include "dataplane/core/clock.h"
@@ -25,6 +25,13 @@
 
 enum { SHARE_OF_STORE = 8 }; /* one answer may take so much of it */
 
+struct cache {
+	struct handler handler;
+	struct proxy proxy;
+	struct fetch fetch;
+	struct slab askings;
+};
+
 static struct cache *cache_of(struct handler *handler)
 {
 	return (struct cache *)handler;
@@ -32,10 +39,10 @@ static struct cache *cache_of(struct handler *handler)
 
 /* --- the answer from the store --- */
 
-static void respond(struct asking *asking)
+static void respond(struct fetch_asking *asking)
 {
-	struct cache *cache = asking->cache;
-	struct kept *kept = asking->kept;
+	struct fetch *fetch = asking->fetch;
+	struct fetch_kept *kept = asking->kept;
 	uint64_t body_bytes = kept->entry.bytes - kept->fields_bytes;
 	uint8_t room[EXCHANGE_FIELDS_BYTES];
 	struct room rooms = {room, kept->fields_bytes};
@@ -43,23 +50,23 @@ static void respond(struct asking *asking)
 	struct fields_text fields = {
 		.base = room, .bytes = kept->fields_bytes, .room = sizeof(room)};
 
-	asking->cursor = store_cursor(&cache->store, &kept->entry, 0, kept->entry.bytes);
-	store_copy(&cache->store, &asking->cursor, &writer, kept->fields_bytes);
+	asking->cursor = store_cursor(&fetch->store, &kept->entry, 0, kept->entry.bytes);
+	store_copy(&fetch->store, &asking->cursor, &writer, kept->fields_bytes);
 	fields_put_text(&fields, "Age: ");
-	fields_put_number(&fields, kept->age_seconds + (cache->world->now_ns - kept->asked_ns) /
+	fields_put_number(&fields, kept->age_seconds + (fetch->world->now_ns - kept->asked_ns) /
 							       CLOCK_SECOND_NS);
 	fields_put_text(&fields, "\r\n");
 	exchange_respond(asking->exchange, &(struct response){.status = 200,
 							      .body_bytes = body_bytes,
 							      .date = kept->date,
 							      .fields = fields_written(&fields)});
-	fetch_set_state(asking, ASKING_SEND);
+	fetch_set_state(asking, FETCH_SEND);
 }
 
 static bool produce(struct exchange *exchange, void *source, struct room_writer *writer,
 		    size_t bytes)
 {
-	struct asking *asking = exchange_state(exchange);
+	struct fetch_asking *asking = exchange_state(exchange);
 
 	store_copy(source, &asking->cursor, writer, bytes);
 	return true;
@@ -69,26 +76,26 @@ static bool produce(struct exchange *exchange, void *source, struct room_writer 
 
 static void cache_advance(struct handler *handler, struct exchange *exchange)
 {
-	struct asking *asking = exchange_state(exchange);
+	struct fetch_asking *asking = exchange_state(exchange);
 
 	switch (asking->state) {
-	case ASKING_FETCH:
+	case FETCH_UPSTREAM:
 		proxied_advance(asking->proxied);
 		if (asking->kept)
 			fetch_watch_pace(asking);
 		return;
-	case ASKING_JOINED:
+	case FETCH_JOINED:
 		return;
-	case ASKING_HIT:
+	case FETCH_HIT:
 		respond(asking);
 		break;
-	case ASKING_SEND:
-	case ASKING_ASK: /* before there is anything to advance */
-	case ASKING_STATE_COUNT:
+	case FETCH_SEND:
+	case FETCH_ASK: /* before there is anything to advance */
+	case FETCH_STATE_COUNT:
 		break;
 	}
 	exchange_drop(exchange);
-	produce_rest(exchange, produce, &asking->cache->store);
+	produce_rest(exchange, produce, &asking->fetch->store);
 }
 
 static bool changes(enum http1_method method)
@@ -98,10 +105,10 @@ static bool changes(enum http1_method method)
 }
 
 /* Decides who answers. */
-static void ask(struct cache *cache, struct asking *asking, const struct request *request)
+static void ask(struct cache *cache, struct fetch_asking *asking, const struct request *request)
 {
 	struct fields_text key = {.base = asking->key, .room = sizeof(asking->key)};
-	struct kept *kept = NULL;
+	struct fetch_kept *kept = NULL;
 	bool usable = cache_may_answer(request);
 
 	cache_put_key(request, &key);
@@ -110,10 +117,10 @@ static void ask(struct cache *cache, struct asking *asking, const struct request
 	asking->may_lead = usable && request->method == HTTP1_GET;
 	asking->changes = !key.full && changes(request->method);
 	if (usable)
-		kept = fetch_find(cache, fields_written(&key));
+		kept = fetch_find(&cache->fetch, fields_written(&key));
 	if (kept && kept->whole) {
 		fetch_hit(asking, kept);
-		cache->world->counters->cache_hits++;
+		cache->fetch.world->counters->cache_hits++;
 		return;
 	}
 	if (kept)
@@ -127,12 +134,12 @@ static void cache_begin(struct handler *handler, struct exchange *exchange,
 			const struct request *request)
 {
 	struct cache *cache = cache_of(handler);
-	struct asking *asking = slab_acquire(&cache->askings);
+	struct fetch_asking *asking = slab_acquire(&cache->askings);
 
 	CHECK(asking); /* a connection has one exchange at a time */
-	memset(asking, 0, offsetof(struct asking, key));
+	memset(asking, 0, offsetof(struct fetch_asking, key));
 	asking->tap = fetch_tap;
-	asking->cache = cache;
+	asking->fetch = &cache->fetch;
 	asking->exchange = exchange;
 	list_init(&asking->joined);
 	list_init(&asking->timed);
@@ -144,11 +151,11 @@ static void cache_begin(struct handler *handler, struct exchange *exchange,
 static void cache_end(struct handler *handler, struct exchange *exchange)
 {
 	struct cache *cache = cache_of(handler);
-	struct asking *asking = exchange_state(exchange);
+	struct fetch_asking *asking = exchange_state(exchange);
 
 	fetch_leave(asking);
-	if (asking->kept && asking->state != ASKING_FETCH) { /* it was sent from there */
-		store_unpin(&cache->store, &asking->kept->entry);
+	if (asking->kept && asking->state != FETCH_UPSTREAM) { /* it was sent from there */
+		store_unpin(&cache->fetch.store, &asking->kept->entry);
 		asking->kept = NULL;
 	}
 	if (asking->proxied)
@@ -161,7 +168,7 @@ static void cache_end(struct handler *handler, struct exchange *exchange)
 static uint64_t cache_upkeep(struct handler *handler, uint64_t now_ns)
 {
 	struct cache *cache = cache_of(handler);
-	uint64_t own_ns = fetch_upkeep(cache, now_ns);
+	uint64_t own_ns = fetch_upkeep(&cache->fetch, now_ns);
 	uint64_t proxy_ns = proxy_upkeep(&cache->proxy, now_ns);
 
 	return own_ns < proxy_ns ? own_ns : proxy_ns;
@@ -169,22 +176,33 @@ static uint64_t cache_upkeep(struct handler *handler, uint64_t now_ns)
 
 /* --- setup --- */
 
-static int cache_check(const char *argument, struct tp_error *error)
+static int cache_judge(const char *argument, struct tp_error *error)
 {
 	struct proxy_config config;
 
 	return proxy_config_parse(argument, true, &config, error);
 }
 
+static uint32_t cache_count_conns(const char *argument)
+{
+	struct proxy_config config;
+	struct tp_error ignored;
+
+	return proxy_config_parse(argument, true, &config, &ignored) == 0
+		       ? proxy_config_conns(&config)
+		       : 0;
+}
+
 static int make_memory(struct cache *cache, const struct proxy_config *config,
 		       struct tp_error *error)
 {
 	uint32_t entries = (uint32_t)(config->cache_bytes / LIMIT_CACHE_ENTRY_BYTES);
-	int code = store_create(&cache->store, config->cache_bytes, entries, sizeof(struct kept));
+	int code = store_create(&cache->fetch.store, config->cache_bytes, entries,
+				sizeof(struct fetch_kept));
 
 	if (code == 0)
-		code = slab_create(&cache->askings, cache->world->conns.count,
-				   sizeof(struct asking));
+		code = slab_create(&cache->askings, cache->fetch.world->conns.count,
+				   sizeof(struct fetch_asking));
 	return code < 0 ? tp_fail(error, code, "cache: no memory for it") : 0;
 }
 
@@ -193,7 +211,7 @@ static void cache_destroy(struct handler *handler)
 	struct cache *cache = cache_of(handler);
 
 	proxy_close(&cache->proxy);
-	store_destroy(&cache->store);
+	store_destroy(&cache->fetch.store);
 	slab_destroy(&cache->askings);
 	free(cache);
 }
@@ -211,12 +229,11 @@ static int cache_create(const char *argument, const struct handler_config *confi
 	if (!cache)
 		return tp_fail(error, -ENOMEM, "cache: no memory");
 	cache->handler.ops = &cache_ops;
-	cache->world = config->world;
-	cache->ttl_ns = parsed.cache_ttl_ns;
-	cache->join_ns = parsed.response_ns;
-	cache->answer_bytes = parsed.cache_bytes / SHARE_OF_STORE;
-	list_init(&cache->waiting);
-	list_init(&cache->stalled);
+	cache->fetch.world = config->world;
+	cache->fetch.ttl_ns = parsed.cache_ttl_ns;
+	cache->fetch.join_ns = parsed.response_ns;
+	cache->fetch.answer_bytes = parsed.cache_bytes / SHARE_OF_STORE;
+	fetch_init(&cache->fetch);
 	code = make_memory(cache, &parsed, error);
 	if (code == 0)
 		code = proxy_open(&cache->proxy, &parsed, config->world, error);
@@ -229,7 +246,7 @@ static int cache_create(const char *argument, const struct handler_config *confi
 	return 0;
 }
 
-static void verify(const struct handler *handler, const struct exchange *exchange)
+static void cache_check(const struct handler *handler, const struct exchange *exchange)
 {
 	const struct cache *cache = (const struct cache *)handler;
 
@@ -237,8 +254,8 @@ static void verify(const struct handler *handler, const struct exchange *exchang
 		fetch_check(exchange_state(exchange));
 		return;
 	}
-	fetch_check_all(cache);
-	proxy_verify(&cache->proxy);
+	fetch_check_all(&cache->fetch);
+	proxy_check_all(&cache->proxy);
 }
 
 const struct handler_ops cache_ops = {
@@ -246,12 +263,13 @@ const struct handler_ops cache_ops = {
 	.argument = "ADDR[,ADDR]",
 	.takes_upstream = true,
 	.http_only = true,
-	.check = cache_check,
+	.judge = cache_judge,
+	.count_conns = cache_count_conns,
 	.create = cache_create,
 	.destroy = cache_destroy,
 	.begin = cache_begin,
 	.advance = cache_advance,
 	.end = cache_end,
 	.upkeep = cache_upkeep,
-	.verify = verify,
+	.check = cache_check,
 };

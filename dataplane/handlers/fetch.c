@@ -7,54 +7,61 @@
 
 #include <string.h>
 
-static void count_evicted(struct cache *cache)
+static void count_evicted(struct fetch *fetch)
 {
-	cache->world->counters->cache_evicted += cache->store.evicted - cache->evicted;
-	cache->evicted = cache->store.evicted;
+	fetch->world->counters->cache_evicted += fetch->store.evicted - fetch->evicted;
+	fetch->evicted = fetch->store.evicted;
 }
 
 /* Legal transitions: bit (1 << to) in the row of `from`. */
-static const uint8_t transitions[ASKING_STATE_COUNT] = {
-	[ASKING_ASK] = 1 << ASKING_FETCH | 1 << ASKING_JOINED | 1 << ASKING_HIT,
-	[ASKING_JOINED] = 1 << ASKING_FETCH | 1 << ASKING_HIT,
-	[ASKING_HIT] = 1 << ASKING_SEND,
+static const uint8_t transitions[FETCH_STATE_COUNT] = {
+	[FETCH_ASK] = 1 << FETCH_UPSTREAM | 1 << FETCH_JOINED | 1 << FETCH_HIT,
+	[FETCH_JOINED] = 1 << FETCH_UPSTREAM | 1 << FETCH_HIT,
+	[FETCH_HIT] = 1 << FETCH_SEND,
 };
 
-void fetch_set_state(struct asking *asking, enum asking_state to)
+void fetch_set_state(struct fetch_asking *asking, enum fetch_state to)
 {
 	ASSERT(transitions[asking->state] & 1 << to);
 	asking->state = to;
 }
 
+void fetch_init(struct fetch *fetch)
+{
+	fetch->evicted = 0;
+	list_init(&fetch->waiting);
+	list_init(&fetch->stalled);
+}
+
 /* --- the fetch: what comes in is kept --- */
 
-void fetch_leave(struct asking *asking)
+void fetch_leave(struct fetch_asking *asking)
 {
 	list_remove(&asking->joined);
 	list_remove(&asking->timed);
 }
 
-void fetch_hit(struct asking *asking, struct kept *kept)
+void fetch_hit(struct fetch_asking *asking, struct fetch_kept *kept)
 {
-	fetch_set_state(asking, ASKING_HIT);
+	fetch_set_state(asking, FETCH_HIT);
 	asking->kept = kept;
 	store_pin(&kept->entry);
 }
 
 /* From the upstreams, for itself alone. */
-static void fetch_alone(struct asking *asking)
+static void fetch_alone(struct fetch_asking *asking)
 {
-	fetch_set_state(asking, ASKING_FETCH);
-	asking->cache->world->counters->cache_misses++;
+	fetch_set_state(asking, FETCH_UPSTREAM);
+	asking->fetch->world->counters->cache_misses++;
 }
 
 /* Sends those that waited on: to the store if it is whole, else to the upstreams. */
-static void release_joined(struct kept *kept)
+static void release_joined(struct fetch_kept *kept)
 {
 	struct list *link;
 
 	while ((link = list_pop(&kept->joined))) {
-		struct asking *asking = list_member(link, struct asking, joined);
+		struct fetch_asking *asking = list_member(link, struct fetch_asking, joined);
 
 		fetch_leave(asking);
 		if (kept->whole)
@@ -65,10 +72,10 @@ static void release_joined(struct kept *kept)
 	}
 }
 
-void fetch_end(struct asking *asking, bool whole)
+void fetch_end(struct fetch_asking *asking, bool whole)
 {
-	struct kept *kept = asking->kept;
-	struct store *store = &asking->cache->store;
+	struct fetch_kept *kept = asking->kept;
+	struct store *store = &asking->fetch->store;
 
 	asking->kept = NULL;
 	kept->whole = whole;
@@ -80,21 +87,21 @@ void fetch_end(struct asking *asking, bool whole)
 }
 
 /* Appends to what is kept; what does not fit is not kept at all. */
-static void keep(struct asking *asking, struct span bytes)
+static void keep(struct fetch_asking *asking, struct span bytes)
 {
-	struct cache *cache = asking->cache;
+	struct fetch *fetch = asking->fetch;
 	struct store_entry *entry = &asking->kept->entry;
 
-	if (entry->bytes + bytes.bytes > cache->answer_bytes ||
-	    !store_append(&cache->store, entry, bytes))
+	if (entry->bytes + bytes.bytes > fetch->answer_bytes ||
+	    !store_append(&fetch->store, entry, bytes))
 		fetch_end(asking, false);
-	count_evicted(cache);
+	count_evicted(fetch);
 }
 
 /* RFC 9111 section 4.4; other workers' caches are not told. */
-static void forget(struct asking *asking)
+static void forget(struct fetch_asking *asking)
 {
-	struct store *store = &asking->cache->store;
+	struct store *store = &asking->fetch->store;
 	struct store_entry *entry =
 		store_find(store, (struct span){asking->key, asking->key_bytes});
 
@@ -106,9 +113,9 @@ static void on_head(struct proxied_tap *tap, const struct http1_response *respon
 		    uint64_t body_bytes)
 {
 	static const char *const but[] = {"date", "age", NULL};
-	struct conn_world *world = ((struct asking *)tap)->cache->world;
-	struct asking *asking = (struct asking *)tap;
-	struct kept *kept = asking->kept;
+	struct conn_world *world = ((struct fetch_asking *)tap)->fetch->world;
+	struct fetch_asking *asking = (struct fetch_asking *)tap;
+	struct fetch_kept *kept = asking->kept;
 	uint8_t room[EXCHANGE_FIELDS_BYTES - FETCH_AGE_BYTES];
 	struct fields_text fields = {.base = room, .room = sizeof(room)};
 	bool ends_by_close = body_bytes == BODY_UNKNOWN && !response->framing.chunked;
@@ -117,7 +124,7 @@ static void on_head(struct proxied_tap *tap, const struct http1_response *respon
 		forget(asking);
 	if (!kept)
 		return;
-	kept->lifetime_ns = cache_lifetime_ns(response, asking->cache->ttl_ns, &kept->age_seconds);
+	kept->lifetime_ns = cache_lifetime_ns(response, asking->fetch->ttl_ns, &kept->age_seconds);
 	proxy_head_fields(response, but, &fields);
 	if (kept->lifetime_ns == 0 || ends_by_close || fields.full) {
 		fetch_end(asking, false);
@@ -131,7 +138,7 @@ static void on_head(struct proxied_tap *tap, const struct http1_response *respon
 
 static void on_body(struct proxied_tap *tap, struct span piece)
 {
-	struct asking *asking = (struct asking *)tap;
+	struct fetch_asking *asking = (struct fetch_asking *)tap;
 
 	if (asking->kept)
 		keep(asking, piece);
@@ -139,7 +146,7 @@ static void on_body(struct proxied_tap *tap, struct span piece)
 
 static void on_end(struct proxied_tap *tap, bool whole)
 {
-	struct asking *asking = (struct asking *)tap;
+	struct fetch_asking *asking = (struct fetch_asking *)tap;
 
 	if (asking->kept)
 		fetch_end(asking, whole);
@@ -150,42 +157,42 @@ const struct proxied_tap fetch_tap = {on_head, on_body, on_end};
 /* --- who fetches, and who waits for it --- */
 
 /* Whether the fetch has waited for its client longer than others are to wait for it. */
-static bool has_dawdled(const struct kept *kept)
+static bool has_dawdled(const struct fetch_kept *kept)
 {
 	return kept->dawdled_ns >= LIMIT_CACHE_PATIENCE_NS;
 }
 
-struct kept *fetch_find(struct cache *cache, struct span key)
+struct fetch_kept *fetch_find(struct fetch *fetch, struct span key)
 {
-	struct kept *kept = (struct kept *)store_find(&cache->store, key);
-	uint64_t now_ns = cache->world->now_ns;
+	struct fetch_kept *kept = (struct fetch_kept *)store_find(&fetch->store, key);
+	uint64_t now_ns = fetch->world->now_ns;
 
 	if (!kept)
 		return NULL;
 	if (kept->whole ? now_ns - kept->asked_ns < kept->lifetime_ns : !has_dawdled(kept))
 		return kept;
 	if (kept->whole)
-		store_drop(&cache->store, &kept->entry);
+		store_drop(&fetch->store, &kept->entry);
 	else
 		fetch_end(kept->leader, false); /* nobody waits for it */
 	return NULL;
 }
 
-void fetch_lead(struct asking *asking)
+void fetch_lead(struct fetch_asking *asking)
 {
-	struct cache *cache = asking->cache;
-	struct kept *kept = NULL;
+	struct fetch *fetch = asking->fetch;
+	struct fetch_kept *kept = NULL;
 
 	fetch_alone(asking);
 	if (asking->may_lead)
-		kept = (struct kept *)store_add(&cache->store,
-						(struct span){asking->key, asking->key_bytes});
-	count_evicted(cache);
+		kept = (struct fetch_kept *)store_add(
+			&fetch->store, (struct span){asking->key, asking->key_bytes});
+	count_evicted(fetch);
 	if (!kept)
 		return;
 	kept->whole = false;
 	kept->fields_bytes = 0;
-	kept->asked_ns = cache->world->now_ns;
+	kept->asked_ns = fetch->world->now_ns;
 	kept->leader = asking;
 	kept->dawdled_ns = 0;
 	list_init(&kept->joined);
@@ -194,18 +201,18 @@ void fetch_lead(struct asking *asking)
 }
 
 /* Gives the fetch up for others: the first that waits for it fetches anew, the rest wait on. */
-static void overtake(struct kept *kept)
+static void overtake(struct fetch_kept *kept)
 {
-	struct cache *cache = kept->leader->cache;
+	struct fetch *fetch = kept->leader->fetch;
 	struct list waiting, *link;
 
 	list_init(&waiting);
 	list_splice(&waiting, &kept->joined);
 	fetch_end(kept->leader, false);
 	while ((link = list_pop(&waiting))) {
-		struct asking *asking = list_member(link, struct asking, joined);
-		struct kept *next =
-			fetch_find(cache, (struct span){asking->key, asking->key_bytes});
+		struct fetch_asking *asking = list_member(link, struct fetch_asking, joined);
+		struct fetch_kept *next =
+			fetch_find(fetch, (struct span){asking->key, asking->key_bytes});
 
 		if (next) {
 			list_push(&next->joined, &asking->joined);
@@ -218,42 +225,43 @@ static void overtake(struct kept *kept)
 }
 
 /* A stall of the fetch's client is over, or as long as anybody waits. */
-static void end_stall(struct kept *kept)
+static void end_stall(struct fetch_kept *kept)
 {
-	kept->dawdled_ns += kept->leader->cache->world->now_ns - kept->stalled_ns;
+	kept->dawdled_ns += kept->leader->fetch->world->now_ns - kept->stalled_ns;
 	list_remove(&kept->stalled);
 	if (has_dawdled(kept) && !list_empty(&kept->joined))
 		overtake(kept);
 }
 
-void fetch_watch_pace(struct asking *asking)
+void fetch_watch_pace(struct fetch_asking *asking)
 {
-	struct cache *cache = asking->cache;
+	struct fetch *fetch = asking->fetch;
 
 	if (list_linked(&asking->kept->stalled))
 		end_stall(asking->kept);
 	if (asking->kept && asking->proxied->wants_room) {
-		asking->kept->stalled_ns = cache->world->now_ns;
-		list_push(&cache->stalled, &asking->kept->stalled);
+		asking->kept->stalled_ns = fetch->world->now_ns;
+		list_push(&fetch->stalled, &asking->kept->stalled);
 	}
 }
 
-void fetch_join(struct asking *asking, struct kept *kept)
+void fetch_join(struct fetch_asking *asking, struct fetch_kept *kept)
 {
-	struct cache *cache = asking->cache;
+	struct fetch *fetch = asking->fetch;
 
-	fetch_set_state(asking, ASKING_JOINED);
-	asking->due_ns = cache->world->now_ns + cache->join_ns;
+	fetch_set_state(asking, FETCH_JOINED);
+	asking->due_ns = fetch->world->now_ns + fetch->join_ns;
 	list_push(&kept->joined, &asking->joined);
-	list_push(&cache->waiting, &asking->timed);
-	cache->world->counters->cache_joined++;
+	list_push(&fetch->waiting, &asking->timed);
+	fetch->world->counters->cache_joined++;
 }
 
 /* Who has waited too long for another's fetch makes its own. */
-static uint64_t wake_overdue(struct cache *cache, uint64_t now_ns)
+static uint64_t wake_overdue(struct fetch *fetch, uint64_t now_ns)
 {
-	while (!list_empty(&cache->waiting)) {
-		struct asking *first = list_member(cache->waiting.next, struct asking, timed);
+	while (!list_empty(&fetch->waiting)) {
+		struct fetch_asking *first =
+			list_member(fetch->waiting.next, struct fetch_asking, timed);
 
 		if (first->due_ns > now_ns)
 			return first->due_ns;
@@ -265,10 +273,11 @@ static uint64_t wake_overdue(struct cache *cache, uint64_t now_ns)
 }
 
 /* Others wait for nobody's client longer than that. */
-static uint64_t end_stalls(struct cache *cache, uint64_t now_ns)
+static uint64_t end_stalls(struct fetch *fetch, uint64_t now_ns)
 {
-	while (!list_empty(&cache->stalled)) {
-		struct kept *first = list_member(cache->stalled.next, struct kept, stalled);
+	while (!list_empty(&fetch->stalled)) {
+		struct fetch_kept *first =
+			list_member(fetch->stalled.next, struct fetch_kept, stalled);
 		uint64_t due_ns = first->stalled_ns + LIMIT_CACHE_PATIENCE_NS;
 
 		if (due_ns > now_ns)
@@ -278,10 +287,10 @@ static uint64_t end_stalls(struct cache *cache, uint64_t now_ns)
 	return TIMER_NEVER;
 }
 
-uint64_t fetch_upkeep(struct cache *cache, uint64_t now_ns)
+uint64_t fetch_upkeep(struct fetch *fetch, uint64_t now_ns)
 {
-	uint64_t joined_ns = wake_overdue(cache, now_ns);
-	uint64_t stalled_ns = end_stalls(cache, now_ns);
+	uint64_t joined_ns = wake_overdue(fetch, now_ns);
+	uint64_t stalled_ns = end_stalls(fetch, now_ns);
 
 	return joined_ns < stalled_ns ? joined_ns : stalled_ns;
 }
@@ -289,39 +298,39 @@ uint64_t fetch_upkeep(struct cache *cache, uint64_t now_ns)
 /* --- invariants --- */
 
 /* Those joined stand in line by deadline; those that stall lead a fetch that goes on. */
-void fetch_check_all(const struct cache *cache)
+void fetch_check_all(const struct fetch *fetch)
 {
-	const struct list *waiting = &cache->waiting, *stalled = &cache->stalled;
+	const struct list *waiting = &fetch->waiting, *stalled = &fetch->stalled;
 	uint64_t due_ns = 0, stalled_ns = 0;
 
 	for (struct list *link = waiting->next; link != waiting; link = link->next) {
-		const struct asking *asking = list_member(link, struct asking, timed);
+		const struct fetch_asking *asking = list_member(link, struct fetch_asking, timed);
 
-		CHECK(asking->state == ASKING_JOINED && asking->due_ns >= due_ns);
+		CHECK(asking->state == FETCH_JOINED && asking->due_ns >= due_ns);
 		due_ns = asking->due_ns;
 	}
 	for (struct list *link = stalled->next; link != stalled; link = link->next) {
-		const struct kept *kept = list_member(link, struct kept, stalled);
+		const struct fetch_kept *kept = list_member(link, struct fetch_kept, stalled);
 
 		CHECK(!kept->whole && kept->leader->kept == kept);
 		CHECK(kept->stalled_ns >= stalled_ns);
 		stalled_ns = kept->stalled_ns;
 	}
-	store_check(&cache->store);
+	store_check(&fetch->store);
 }
 
-void fetch_check(const struct asking *asking)
+void fetch_check(const struct fetch_asking *asking)
 {
-	const struct kept *kept = asking->kept;
-	bool is_joined = asking->state == ASKING_JOINED;
-	bool has_answer = asking->state == ASKING_HIT || asking->state == ASKING_SEND;
+	const struct fetch_kept *kept = asking->kept;
+	bool is_joined = asking->state == FETCH_JOINED;
+	bool has_answer = asking->state == FETCH_HIT || asking->state == FETCH_SEND;
 
-	CHECK(asking->state != ASKING_ASK && asking->state < ASKING_STATE_COUNT);
+	CHECK(asking->state != FETCH_ASK && asking->state < FETCH_STATE_COUNT);
 	CHECK(list_linked(&asking->joined) == is_joined);
 	CHECK(list_linked(&asking->timed) == is_joined);
 	CHECK(kept || !has_answer);
 	CHECK(!kept || (!is_joined && kept->entry.pins > 0 && kept->whole == has_answer));
 	CHECK(!kept || has_answer || kept->leader == asking);
-	if (asking->state == ASKING_FETCH)
+	if (asking->state == FETCH_UPSTREAM)
 		proxied_check(asking->proxied);
 }

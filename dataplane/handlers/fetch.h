@@ -19,7 +19,7 @@ enum {
 };
 
 /* An answer in the store: its fields, then its body. */
-struct kept {
+struct fetch_kept {
 	struct store_entry entry;
 	bool whole;
 	uint32_t fields_bytes;
@@ -29,33 +29,33 @@ struct kept {
 	char date[HTTP1_DATE_BYTES];
 
 	/* Until it is whole. */
-	struct asking *leader; /* whose fetch it is */
-	struct list joined;    /* those that wait for it */
-	struct list stalled;   /* in the cache's list while its client takes nothing */
-	uint64_t stalled_ns;   /* since then, */
-	uint64_t dawdled_ns;   /* and for so long in all before */
+	struct fetch_asking *leader; /* whose fetch it is */
+	struct list joined;	     /* those that wait for it */
+	struct list stalled;	     /* in the fetch's list while its client takes nothing */
+	uint64_t stalled_ns;	     /* since then, */
+	uint64_t dawdled_ns;	     /* and for so long in all before */
 };
 
-enum asking_state {
-	ASKING_ASK,    /* who answers is to be decided */
-	ASKING_FETCH,  /* of the upstreams */
-	ASKING_JOINED, /* waits for another's fetch */
-	ASKING_HIT,    /* is to be answered from the store */
-	ASKING_SEND,   /* is being answered from it */
-	ASKING_STATE_COUNT,
+enum fetch_state {
+	FETCH_ASK,	/* who answers is to be decided */
+	FETCH_UPSTREAM, /* fetches of the upstreams */
+	FETCH_JOINED,	/* waits for another's fetch */
+	FETCH_HIT,	/* is to be answered from the store */
+	FETCH_SEND,	/* is being answered from it */
+	FETCH_STATE_COUNT,
 };
 
 /* An exchange's state. */
-struct asking {
+struct fetch_asking {
 	struct proxied_tap tap; /* first */
-	struct cache *cache;
+	struct fetch *fetch;
 	struct exchange *exchange;
-	enum asking_state state;
-	struct proxied *proxied; /* FETCH, JOINED */
-	struct kept *kept;	 /* pinned: FETCH: being filled, or NULL; HIT, SEND: answers */
+	enum fetch_state state;
+	struct proxied *proxied; /* UPSTREAM, JOINED */
+	struct fetch_kept *kept; /* pinned: UPSTREAM: being filled, or NULL; HIT, SEND: answers */
 	struct store_cursor cursor;
 	struct list joined; /* in the kept's list, or none */
-	struct list timed;  /* JOINED: in the cache's list, by deadline */
+	struct list timed;  /* JOINED: in the fetch's list, by deadline */
 	uint64_t due_ns;
 	bool may_lead; /* others may wait for its fetch */
 	bool changes;  /* the method is not safe: what is kept may be wrong behind it */
@@ -63,50 +63,51 @@ struct asking {
 	uint8_t key[FETCH_KEY_BYTES];
 };
 
-struct cache {
-	struct handler handler;
+/* All that is fetched and kept; whoever embeds it fills what stands first. */
+struct fetch {
 	struct conn_world *world;
-	struct proxy proxy;
 	struct store store;
-	uint64_t evicted; /* of the store's, already counted */
 	uint64_t ttl_ns;
 	uint64_t join_ns;      /* so long anybody waits for another's fetch */
 	uint64_t answer_bytes; /* the largest that is kept */
-	struct slab askings;
+	/* Its own, by fetch_init. */
+	uint64_t evicted;    /* of the store's, already counted */
 	struct list waiting; /* of those joined */
-	struct list stalled; /* of struct kept, by time */
+	struct list stalled; /* of struct fetch_kept, by time */
 };
 
+void fetch_init(struct fetch *fetch);
+
 /* Alone writes an asking's state. */
-void fetch_set_state(struct asking *asking, enum asking_state to);
+void fetch_set_state(struct fetch_asking *asking, enum fetch_state to);
 
 /* What is kept under the key, if it is still fresh or being fetched at some pace; else NULL. */
-struct kept *fetch_find(struct cache *cache, struct span key);
+struct fetch_kept *fetch_find(struct fetch *fetch, struct span key);
 
 /* Answers from the store, in which it is pinned from now on. */
-void fetch_hit(struct asking *asking, struct kept *kept);
+void fetch_hit(struct fetch_asking *asking, struct fetch_kept *kept);
 
 /* Waits for another's fetch, and waits no longer. */
-void fetch_join(struct asking *asking, struct kept *kept);
-void fetch_leave(struct asking *asking);
+void fetch_join(struct fetch_asking *asking, struct fetch_kept *kept);
+void fetch_leave(struct fetch_asking *asking);
 
 /* Fetches, if it may for all that ask for the same until it has come. */
-void fetch_lead(struct asking *asking);
+void fetch_lead(struct fetch_asking *asking);
 
 /* What the leader fetched is whole, or will not be kept; whoever was joined goes on. */
-void fetch_end(struct asking *asking, bool whole);
+void fetch_end(struct fetch_asking *asking, bool whole);
 
 /* Notes whether the leader's fetch waits for its client. */
-void fetch_watch_pace(struct asking *asking);
+void fetch_watch_pace(struct fetch_asking *asking);
 
 /* Keeps what is passed on: an asking's tap. */
 extern const struct proxied_tap fetch_tap;
 
 /* CHECK the invariants of all, and of one exchange, for tests; between turns. */
-void fetch_check_all(const struct cache *cache);
-void fetch_check(const struct asking *asking);
+void fetch_check_all(const struct fetch *fetch);
+void fetch_check(const struct fetch_asking *asking);
 
 /* Ends waits that were too long; when the next one is. */
-uint64_t fetch_upkeep(struct cache *cache, uint64_t now_ns);
+uint64_t fetch_upkeep(struct fetch *fetch, uint64_t now_ns);
 
 #endif

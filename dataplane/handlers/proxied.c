@@ -490,7 +490,7 @@ static void check_by_deadline(const struct list *list)
 	}
 }
 
-void proxy_verify(const struct proxy *proxy)
+void proxy_check_all(const struct proxy *proxy)
 {
 	check_by_deadline(&proxy->connecting);
 	check_by_deadline(&proxy->responding);

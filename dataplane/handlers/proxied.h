@@ -109,7 +109,7 @@ uint32_t proxy_conn_max(const struct proxy *proxy);
 uint64_t proxy_upkeep(struct proxy *proxy, uint64_t now_ns);
 
 /* CHECK the invariants of all, and of one exchange, for tests; between turns. */
-void proxy_verify(const struct proxy *proxy);
+void proxy_check_all(const struct proxy *proxy);
 void proxied_check(const struct proxied *proxied);
 
 /* Begins one; nothing is asked before the first advance. */

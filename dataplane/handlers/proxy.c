@@ -17,11 +17,21 @@ static struct proxy *proxy_of(struct handler *handler)
 	return &((struct proxy_handler *)handler)->proxy;
 }
 
-static int proxy_check(const char *argument, struct tp_error *error)
+static int proxy_judge(const char *argument, struct tp_error *error)
 {
 	struct proxy_config config;
 
 	return proxy_config_parse(argument, false, &config, error);
+}
+
+static uint32_t proxy_count_conns(const char *argument)
+{
+	struct proxy_config config;
+	struct tp_error ignored;
+
+	return proxy_config_parse(argument, false, &config, &ignored) == 0
+		       ? proxy_config_conns(&config)
+		       : 0;
 }
 
 static int proxy_create(const char *argument, const struct handler_config *config,
@@ -77,12 +87,12 @@ static uint64_t proxy_keep_up(struct handler *handler, uint64_t now_ns)
 	return proxy_upkeep(proxy_of(handler), now_ns);
 }
 
-static void verify(const struct handler *handler, const struct exchange *exchange)
+static void proxy_check(const struct handler *handler, const struct exchange *exchange)
 {
 	if (exchange)
 		proxied_check(exchange_state(exchange));
 	else
-		proxy_verify(&((const struct proxy_handler *)handler)->proxy);
+		proxy_check_all(&((const struct proxy_handler *)handler)->proxy);
 }
 
 const struct handler_ops proxy_ops = {
@@ -90,12 +100,13 @@ const struct handler_ops proxy_ops = {
 	.argument = "ADDR[,ADDR]",
 	.takes_upstream = true,
 	.http_only = true,
-	.check = proxy_check,
+	.judge = proxy_judge,
+	.count_conns = proxy_count_conns,
 	.create = proxy_create,
 	.destroy = proxy_destroy,
 	.begin = proxy_begin,
 	.advance = proxy_advance,
 	.end = proxy_end,
 	.upkeep = proxy_keep_up,
-	.verify = verify,
+	.check = proxy_check,
 };

@@ -33,4 +33,10 @@ struct proxy_config {
 int proxy_config_parse(const char *text, bool caches, struct proxy_config *config_out,
 		       struct tp_error *error);
 
+/* Connections to all upstreams together, at most. */
+static inline uint32_t proxy_config_conns(const struct proxy_config *config)
+{
+	return config->upstream_count * (uint32_t)config->connections;
+}
+
 #endif

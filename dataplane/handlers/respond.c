@@ -11,7 +11,7 @@
 /* Longest body that a frame can carry. */
 enum { BODY_MAX = LIMIT_FRAME_BYTES - FRAME_LENGTH_MIN };
 
-static int respond_check(const char *argument, struct tp_error *error)
+static int respond_judge(const char *argument, struct tp_error *error)
 {
 	uint64_t bytes;
 
@@ -58,7 +58,7 @@ const struct handler_ops respond_ops = {
 	.argument = "BYTES",
 	.argument_is = HANDLER_BYTES,
 	.answers = HANDLER_ANSWERS_FILL,
-	.check = respond_check,
+	.judge = respond_judge,
 	.create = respond_create,
 	.destroy = respond_destroy,
 	.begin = respond_begin,

@@ -10,7 +10,7 @@
 
 enum { UPSTREAM_BYTES = 2048 };
 
-const char handler_usage[] =
+const char spec_usage[] =
 	"respond, respond:BYTES, echo, spin:US, static:DIR, proxy, proxy:ADDR[,ADDR], cache or "
 	"cache:ADDR[,ADDR]";
 
@@ -18,7 +18,7 @@ const char handler_usage[] =
 static const struct handler_ops *const table[] = {&respond_ops, &echo_ops,  &spin_ops, &static_ops,
 						  &proxy_ops,	&cache_ops, NULL};
 
-const struct handler_ops *handler_find(const char *spec, const char **argument_out)
+const struct handler_ops *spec_find(const char *spec, const char **argument_out)
 {
 	size_t name_bytes = strcspn(spec, ":");
 
@@ -49,12 +49,12 @@ static bool names_none(const char *argument)
 }
 
 /* Judges options that stand alone: behind any upstream they are right or wrong. */
-static int check_options(const struct handler_ops *ops, const char *options, struct tp_error *error)
+static int judge_options(const struct handler_ops *ops, const char *options, struct tp_error *error)
 {
 	char text[UPSTREAM_BYTES];
 	int rc = join("127.0.0.1:1", options, text, error);
 
-	return rc == 0 ? ops->check(text, error) : rc;
+	return rc == 0 ? ops->judge(text, error) : rc;
 }
 
 static int fail_unknown(const char *spec, struct tp_error *error)
@@ -67,14 +67,14 @@ static int fail_unknown(const char *spec, struct tp_error *error)
 		names[count] = table[count]->name;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(spec, ":"), spec);
 	return tp_fail(error, -ENOENT, "'%s' is no handler; %sthere are %s", spec,
-		       nearest_ask(name, names, count, "", ask), handler_usage);
+		       nearest_ask(name, names, count, "", ask), spec_usage);
 }
 
-/* As handler_check_text; and says what was found. */
+/* As spec_judge_text; and says what was found. */
 static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 			const char **argument_out, struct tp_error *error)
 {
-	const struct handler_ops *ops = handler_find(spec, argument_out);
+	const struct handler_ops *ops = spec_find(spec, argument_out);
 
 	*ops_out = ops;
 	if (!ops)
@@ -84,13 +84,13 @@ static int resolve_text(const char *spec, const struct handler_ops **ops_out,
 	if (!*argument_out && ops->argument_needed)
 		return tp_fail(error, -EINVAL, "'%s': write %s:%s", spec, ops->name, ops->argument);
 	if (ops->takes_upstream && names_none(*argument_out))
-		return *argument_out ? check_options(ops, *argument_out, error) : 0;
+		return *argument_out ? judge_options(ops, *argument_out, error) : 0;
 	if (ops->argument_is == HANDLER_PATH)
 		return 0;
-	return ops->check ? ops->check(*argument_out, error) : 0;
+	return ops->judge ? ops->judge(*argument_out, error) : 0;
 }
 
-/* As handler_check; and says what was found. */
+/* As spec_judge; and says what was found. */
 static int resolve(const char *spec, const struct handler_ops **ops_out, const char **argument_out,
 		   struct tp_error *error)
 {
@@ -98,10 +98,10 @@ static int resolve(const char *spec, const struct handler_ops **ops_out, const c
 
 	if (rc < 0 || (*ops_out)->argument_is != HANDLER_PATH)
 		return rc;
-	return (*ops_out)->check(*argument_out, error);
+	return (*ops_out)->judge(*argument_out, error);
 }
 
-int handler_check_text(const char *spec, struct tp_error *error)
+int spec_judge_text(const char *spec, struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;
@@ -109,10 +109,10 @@ int handler_check_text(const char *spec, struct tp_error *error)
 	return resolve_text(spec, &ops, &argument, error);
 }
 
-uint32_t handler_fill_bytes(const char *spec, uint32_t bytes)
+uint32_t spec_fill_bytes(const char *spec, uint32_t bytes)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(spec, &argument);
+	const struct handler_ops *ops = spec_find(spec, &argument);
 	uint64_t own;
 
 	if (!argument || ops->argument_is != HANDLER_BYTES ||
@@ -121,7 +121,7 @@ uint32_t handler_fill_bytes(const char *spec, uint32_t bytes)
 	return (uint32_t)own;
 }
 
-int handler_check(const char *spec, struct tp_error *error)
+int spec_judge(const char *spec, struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;
@@ -129,16 +129,48 @@ int handler_check(const char *spec, struct tp_error *error)
 	return resolve(spec, &ops, &argument, error);
 }
 
-bool handler_wants_upstream(const char *spec)
+bool spec_wants_upstream(const char *spec)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(spec, &argument);
+	const struct handler_ops *ops = spec_find(spec, &argument);
 
 	return ops && ops->takes_upstream && names_none(argument);
 }
 
-int handler_create(const char *spec, const struct handler_config *config,
-		   struct handler **handler_out, struct tp_error *error)
+/* Of one handler. */
+static uint32_t count_conns(const char *spec, const char *upstream)
+{
+	const char *argument;
+	const struct handler_ops *ops = spec_find(spec, &argument);
+	char text[UPSTREAM_BYTES];
+	struct tp_error ignored;
+
+	if (!ops || !ops->count_conns)
+		return 0;
+	if (!names_none(argument))
+		return ops->count_conns(argument);
+	if (!upstream || join(upstream, argument ? argument : "", text, &ignored) < 0)
+		return 0;
+	return ops->count_conns(text);
+}
+
+uint64_t spec_count_conns(const struct route *routes, unsigned count, const char *upstream)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < count; i++) {
+		unsigned same = 0;
+
+		while (strcmp(routes[same].handler, routes[i].handler) != 0)
+			same++;
+		if (same == i)
+			sum += count_conns(routes[i].handler, upstream);
+	}
+	return sum;
+}
+
+int spec_create(const char *spec, const struct handler_config *config, struct handler **handler_out,
+		struct tp_error *error)
 {
 	const struct handler_ops *ops;
 	const char *argument;

@@ -14,7 +14,7 @@ struct spin {
 	uint64_t spin_ns;
 };
 
-static int spin_check(const char *argument, struct tp_error *error)
+static int spin_judge(const char *argument, struct tp_error *error)
 {
 	uint64_t us;
 
@@ -76,7 +76,7 @@ const struct handler_ops spin_ops = {
 	.argument = "US",
 	.answers = HANDLER_ANSWERS_FILL,
 	.argument_needed = true,
-	.check = spin_check,
+	.judge = spin_judge,
 	.create = spin_create,
 	.destroy = spin_destroy,
 	.begin = spin_begin,

@@ -384,7 +384,7 @@ static void static_end(struct handler *handler, struct exchange *exchange)
 
 /* --- setup --- */
 
-static int static_check(const char *argument, struct tp_error *error)
+static int static_judge(const char *argument, struct tp_error *error)
 {
 	int fd = static_folder_open(argument, error);
 
@@ -439,7 +439,7 @@ const struct handler_ops static_ops = {
 	.argument_is = HANDLER_PATH,
 	.argument_needed = true,
 	.http_only = true,
-	.check = static_check,
+	.judge = static_judge,
 	.create = static_create,
 	.destroy = static_destroy,
 	.begin = static_begin,

@@ -19,7 +19,7 @@ int upstreams_create(struct upstreams *upstreams, const struct proxy_config *con
 		upstreams->all[i].addr = config->upstreams[i];
 		list_init(&upstreams->all[i].idle);
 	}
-	return slab_create(&upstreams->conns, upstreams->count * upstreams->connections,
+	return slab_create(&upstreams->conns, proxy_config_conns(config),
 			   sizeof(struct upstream_conn));
 }
 

@@ -496,8 +496,8 @@ static void check_exchange(const struct conn *conn)
 		return;
 	CHECK(!exchange->finished);
 	CHECK(!exchange->broken || list_linked(&conn->ready)); /* its reset is due */
-	if (handler->ops->verify)
-		handler->ops->verify(handler, exchange);
+	if (handler->ops->check)
+		handler->ops->check(handler, exchange);
 }
 
 void conn_check(const struct conn *conn)

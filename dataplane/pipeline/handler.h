@@ -50,7 +50,12 @@ struct handler_ops {
 	bool takes_upstream; /* naming none, it has the configuration's `upstream` */
 	bool http_only;
 	/* Judges the text behind ':' (NULL if none). 0, or negative errno with `error` filled. */
-	int (*check)(const char *argument, struct tp_error *error);
+	int (*judge)(const char *argument, struct tp_error *error);
+	/*
+	 * Connections of its own that one may have at a time, by its text, which was judged. NULL:
+	 * none.
+	 */
+	uint32_t (*count_conns)(const char *argument);
 	/* Makes one. 0, or negative errno with `error` filled. */
 	int (*create)(const char *argument, const struct handler_config *config,
 		      struct handler **handler_out, struct tp_error *error);
@@ -74,11 +79,11 @@ struct handler_ops {
 	 * CHECKs the invariants, for tests: between turns, of what the handler keeps, or, with an
 	 * exchange, of what it keeps for that. NULL if there is nothing to be said.
 	 */
-	void (*verify)(const struct handler *handler, const struct exchange *exchange);
+	void (*check)(const struct handler *handler, const struct exchange *exchange);
 };
 
 /* Whether a codec may answer runs of requests by itself. */
-enum handler_answers {
+enum handler_runs {
 	ANSWERS_ITS_OWN, /* no: they are made one by one */
 	ANSWERS_ALIKE,	 /* 200, response_bytes of FRAME_FILL_BYTE, the request's body dropped */
 	ANSWERS_BODIES,	 /* 200, the request's own body */
@@ -86,9 +91,18 @@ enum handler_answers {
 
 struct handler {
 	const struct handler_ops *ops;
-	enum handler_answers answers;
+	enum handler_runs answers;
 	uint32_t response_bytes; /* ANSWERS_ALIKE */
 	uint32_t conn_max;	 /* connections of its own that it may have at a time */
 };
+
+/*
+ * How many of so many connections are for clients. What handlers need is kept for them, else
+ * clients that do nothing but stay could have all; but half is the clients' in any case.
+ */
+static inline uint32_t handler_clients(uint32_t conn_max, uint64_t kept)
+{
+	return kept < conn_max / 2 ? conn_max - (uint32_t)kept : conn_max - conn_max / 2;
+}
 
 #endif

@@ -119,17 +119,14 @@ static void survey_upkeep(struct conn_world *world)
 			world->upkeep[world->upkeep_count++] = world->handlers[i];
 }
 
-/*
- * The transport has so many connections, whoever makes them. What handlers need is kept for them,
- * else clients that do nothing but stay could have all; but half of it is the clients' in any case.
- */
+/* The transport has so many connections, whoever makes them. */
 static uint32_t count_clients(const struct conn_world *world, uint32_t conn_max)
 {
 	uint64_t kept = 0;
 
 	for (unsigned i = 0; i < world->handler_count; i++)
 		kept += world->handlers[i]->conn_max;
-	return kept < conn_max / 2 ? conn_max - (uint32_t)kept : conn_max - conn_max / 2;
+	return handler_clients(conn_max, kept);
 }
 
 static int make_memory(struct conn_world *world, uint32_t conn_max, struct tp_error *error)
@@ -379,6 +376,6 @@ void server_check(const struct server *server)
 	CHECK(conns == counters->connections - counters->connections_closed);
 	CHECK(heads == world->heads.in_use);
 	for (unsigned i = 0; i < world->handler_count; i++)
-		if (world->handlers[i]->ops->verify)
-			world->handlers[i]->ops->verify(world->handlers[i], NULL);
+		if (world->handlers[i]->ops->check)
+			world->handlers[i]->ops->check(world->handlers[i], NULL);
 }

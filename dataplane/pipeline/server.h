@@ -36,7 +36,7 @@ struct server_config {
 	const struct codec *codec;  /* static; NULL: framed */
 	const struct route *routes; /* lent */
 	unsigned route_count;	    /* at least 1 */
-	/* Makes the handler that a route's text names; as handler_create of dataplane/handlers. */
+	/* Makes the handler that a route's text names; as spec_create of dataplane/handlers. */
 	int (*create_handler)(const char *spec, const struct handler_config *config,
 			      struct handler **handler_out, struct tp_error *error);
 	uint32_t response_bytes; /* of handlers that are told no other */

@@ -260,6 +260,19 @@ def too_many_connections():
         assert final["transport"]["accepts_refused"] > 0, final["transport"]
 
 
+@test("clients that upstreams leave no room for are refused, and the summary says why")
+def room_of_upstreams():
+    handler = "proxy:127.0.0.1:1;connections=10"
+    with Server("--protocol", "http1", "--handler", handler, "--conn-max", 100) as server:
+        assert server.ready["clients_max"] == 90, server.ready
+        load(server, "--protocol", "http1", "--connections", 95, expect=3)
+        server.signal(signal.SIGTERM)
+        _, out, _ = server.wait()
+        assert "--conn-max is 100 for each of 1 workers, of which 10 are kept for upstreams\n" in out, out
+    with Server("--conn-max", 100) as server:
+        assert server.ready["clients_max"] == 100, server.ready
+
+
 @test("an occupied address is refused and its holder named")
 def occupied():
     with Server() as server:

@@ -267,17 +267,17 @@ static void judge_key(struct reading *reading, const char *name)
 static void judge_handler(struct reading *reading, const char *handler)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(handler, &argument);
+	const struct handler_ops *ops = spec_find(handler, &argument);
 	char name[PATH_MAX];
 
 	if (!ops)
 		return; /* the server says more of it */
-	if (ops->takes_upstream && !handler_wants_upstream(handler))
+	if (ops->takes_upstream && !spec_wants_upstream(handler))
 		refuse(reading,
 		       "its handler '%.100s' names an upstream of its own; leave the address out: "
 		       "it is the experiment's \"upstream\"",
 		       handler);
-	else if (handler_wants_upstream(handler) && !reading->judge->experiment->upstream.wanted)
+	else if (spec_wants_upstream(handler) && !reading->judge->experiment->upstream.wanted)
 		refuse(reading,
 		       "its handler '%s' passes requests on, and the experiment has no "
 		       "\"upstream\"; give one",

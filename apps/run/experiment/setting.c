@@ -78,13 +78,13 @@ static int judge_delivery(const char *word)
 static int check_handler(const char *word, struct tp_error *error)
 {
 	const char *argument;
-	const struct handler_ops *ops = handler_find(word, &argument);
+	const struct handler_ops *ops = spec_find(word, &argument);
 
 	error->text[0] = '\0';
 	if (!ops || ops->argument_is == HANDLER_PATH ||
-	    (ops->takes_upstream && !handler_wants_upstream(word)))
+	    (ops->takes_upstream && !spec_wants_upstream(word)))
 		return -EINVAL;
-	return handler_check(word, error);
+	return spec_judge(word, error);
 }
 
 static int judge_handler(const char *word)

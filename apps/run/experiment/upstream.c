@@ -39,7 +39,7 @@ static void judge_value(const struct judge *judge, struct way way, enum setting_
 {
 	const char *argument;
 
-	if (id == SETTING_HANDLER && handler_find(value.word, &argument)->takes_upstream)
+	if (id == SETTING_HANDLER && spec_find(value.word, &argument)->takes_upstream)
 		complain_value(judge, way, setting_name(id), json,
 			       "a handler that answers by itself, like \"respond\"");
 	else if (id == SETTING_WORKERS && value.word)

@@ -13,12 +13,12 @@ static int judge_bytes(const struct cell *cell, const struct experiment *experim
 	uint32_t expected = cell->of[SETTING_RESPONSE_BYTES].number, bytes = expected;
 	const char *argument;
 
-	switch (handler_find(handler, &argument)->answers) {
+	switch (spec_find(handler, &argument)->answers) {
 	case HANDLER_ANSWERS_ECHO:
 		bytes = cell->of[SETTING_REQUEST_BYTES].number;
 		break;
 	case HANDLER_ANSWERS_FILL:
-		bytes = handler_fill_bytes(handler, expected);
+		bytes = spec_fill_bytes(handler, expected);
 		break;
 	case HANDLER_ANSWERS_ANY: /* a file's or an upstream's: only asking tells */
 		break;
@@ -63,7 +63,7 @@ static int judge_routes(const struct cell *cell, const struct experiment *experi
 {
 	const char *handler = cell->of[SETTING_HANDLER].word, *argument;
 
-	if (handler_find(handler, &argument)->answers != HANDLER_ANSWERS_ANY)
+	if (spec_find(handler, &argument)->answers != HANDLER_ANSWERS_ANY)
 		return judge_path(cell, experiment, error);
 	return tp_fail(
 		error, -EINVAL,
@@ -79,7 +79,7 @@ static int judge_passing(const struct plan_cell *cell, const struct experiment *
 {
 	const char *handler = cell->cell.of[SETTING_HANDLER].word, *argument;
 
-	if (!handler_find(handler, &argument)->takes_upstream)
+	if (!spec_find(handler, &argument)->takes_upstream)
 		return 0;
 	if (!cell_speaks_http(&cell->cell))
 		return tp_fail(

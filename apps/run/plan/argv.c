@@ -1,6 +1,7 @@
 #include "apps/run/plan/argv.h"
 
 #include "dataplane/core/limits.h"
+#include "dataplane/handlers/spec.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -105,12 +106,30 @@ static void add_upstream(json_t *argv, const char *flag, const struct plan_groun
 	add_text(argv, "127.0.0.1:%u", ground->upstream_port);
 }
 
+uint64_t argv_kept(const struct experiment *experiment, const struct cell *cell)
+{
+	const struct routes *routes = &experiment->routes;
+	struct route all = {.path = "/", .handler = cell->of[SETTING_HANDLER].word};
+	const char *upstream = experiment->upstream.wanted ? "127.0.0.1:1" : NULL;
+
+	if (cell->of[SETTING_BARE].number)
+		return 0;
+	return spec_count_conns(routes->count ? routes->table : &all,
+				routes->count ? routes->count : 1, upstream);
+}
+
+uint32_t argv_conn_max(unsigned connections, uint64_t kept)
+{
+	uint64_t clients = connections > LIMIT_CONN_DEFAULT ? connections : LIMIT_CONN_DEFAULT;
+
+	return clients + kept < LIMIT_CONN_MAX ? (uint32_t)(clients + kept) : LIMIT_CONN_MAX;
+}
+
 json_t *argv_make_server(const struct experiment *experiment, const struct plan_sample *sample,
 			 const struct plan_ground *ground)
 {
 	const struct plan_cell *cell = sample->cell;
 	const struct setting_value *of = cell->cell.of;
-	unsigned connections = of[SETTING_CONNECTIONS].number;
 	const struct side side = {.verb = "serve",
 				  .stack = SETTING_STACK,
 				  .wait = SETTING_WAIT,
@@ -131,7 +150,7 @@ json_t *argv_make_server(const struct experiment *experiment, const struct plan_
 		add_setting(argv, "delivery", &cell->cell, SETTING_DELIVERY);
 	}
 	add_text(argv, "--conn-max");
-	add_text(argv, "%u", connections > LIMIT_CONN_DEFAULT ? connections : LIMIT_CONN_DEFAULT);
+	add_text(argv, "%u", argv_conn_max(of[SETTING_CONNECTIONS].number, cell->kept));
 	add_protocol(argv, &cell->cell);
 	if (cell_speaks_http(&cell->cell) && !setting_says(of[SETTING_HTTP_PARSER], "views"))
 		add_setting(argv, "http-parser", &cell->cell, SETTING_HTTP_PARSER);

@@ -18,4 +18,10 @@ json_t *argv_make_client(const struct experiment *experiment, const struct plan_
 json_t *argv_make_upstream(const struct experiment *experiment, const struct plan_sample *sample,
 			   const struct plan_ground *ground);
 
+/* Connections that the handlers of a cell's server keep for themselves in each worker. */
+uint64_t argv_kept(const struct experiment *experiment, const struct cell *cell);
+
+/* Connections that a worker is told to have, so that all clients find room beside those kept. */
+uint32_t argv_conn_max(unsigned connections, uint64_t kept);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "apps/common/veth.h"
 #include "apps/run/plan/answers.h"
+#include "apps/run/plan/argv.h"
 #include "apps/run/plan/fit.h"
 #include "apps/run/plan/grid.h"
 #include "apps/run/plan/kinds.h"
@@ -171,6 +172,7 @@ static void make_cell(struct making *making, struct grid_cell *from)
 				   .of_matrix = from->of_matrix,
 				   .build = from->build,
 				   .upstream_workers = upstream->wanted ? upstream->workers : 0,
+				   .kept = argv_kept(plan->experiment, &from->cell),
 				   .program = programs ? &programs[from->build] : NULL};
 	if (!settle(plan, from, cell, making->ground))
 		return;

@@ -4,6 +4,7 @@
 #include "apps/common/ports.h"
 #include "apps/common/stack.h"
 #include "apps/load/client.h"
+#include "apps/run/plan/argv.h"
 #include "apps/run/plan/workers.h"
 #include "dataplane/core/hugepages.h"
 #include "dataplane/core/limits.h"
@@ -58,11 +59,11 @@ static void resolve_response(struct setting_value *of)
 {
 	const char *handler = of[SETTING_HANDLER].word, *argument;
 
-	if (handler_find(handler, &argument)->answers == HANDLER_ANSWERS_ECHO)
+	if (spec_find(handler, &argument)->answers == HANDLER_ANSWERS_ECHO)
 		of[SETTING_RESPONSE_BYTES] = of[SETTING_REQUEST_BYTES];
 	else
 		of[SETTING_RESPONSE_BYTES].number =
-			handler_fill_bytes(handler, of[SETTING_RESPONSE_BYTES].number);
+			spec_fill_bytes(handler, of[SETTING_RESPONSE_BYTES].number);
 }
 
 /* Replaces what was left to the program by what it becomes. */
@@ -279,8 +280,9 @@ static int judge_descriptors(const struct plan_cell *cell, const struct sides *s
 	const struct setting_value *of = cell->cell.of;
 	unsigned connections = of[SETTING_CONNECTIONS].number;
 	unsigned link_files = cell->link->kind == LINK_VETH ? VETH_DESCRIPTORS : 0;
+	uint64_t kept = cell->kept * of[SETTING_WORKERS].number;
 	int code = stack_judge_descriptors(sides->server.stack, of[SETTING_WORKERS].number, true,
-					   connections, link_files, error);
+					   connections + kept, link_files, error);
 
 	if (code < 0)
 		return code;
@@ -298,6 +300,21 @@ static uint32_t request_bytes(const struct cell *cell)
 					     : FRAME_HEAD_BYTES;
 
 	return cell->of[SETTING_REQUEST_BYTES].number + (uint32_t)head;
+}
+
+/* Whether a worker has room for all beside what its handlers keep. 0, or -EINVAL with `error`. */
+static int judge_room(const struct plan_cell *cell, struct tp_error *error)
+{
+	unsigned connections = cell->cell.of[SETTING_CONNECTIONS].number;
+	uint32_t conn_max = argv_conn_max(connections, cell->kept);
+
+	if (handler_clients(conn_max, cell->kept) >= connections)
+		return 0;
+	return tp_fail(error, -EINVAL,
+		       "of the %u connections that a worker can have its handlers keep %llu for "
+		       "their upstreams, and %u clients are more than are left; lower "
+		       "\"connections\", or exclude it",
+		       conn_max, (unsigned long long)cell->kept, connections);
 }
 
 /* What the settings cannot mean together. 0, or -EINVAL with `error` filled. */
@@ -423,6 +440,8 @@ int fit_cell(struct plan_cell *cell, const struct plan_ground *ground, struct tp
 		code = choose_workers(cell, &sides, ground, NULL, false, error);
 	if (code == 0)
 		code = judge_load(&cell->cell, error);
+	if (code == 0)
+		code = judge_room(cell, error);
 	if (code == 0)
 		resolve(of, &sides, ground);
 	return code;

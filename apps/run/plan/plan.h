@@ -34,10 +34,11 @@ struct plan_cell {
 	const char *scenario;	   /* its name; NULL if the experiment has no such axis */
 	const char *variant_level; /* likewise the variant's alone */
 	const struct link *link;
-	bool client_fills;	       /* the client has all CPUs that are left to it */
-	unsigned upstream_workers;     /* of the server behind its server; 0: there is none */
-	bool of_matrix;		       /* its workers are one of a profile's list of counts */
-	unsigned build;		       /* which of the experiment's */
+	bool client_fills;	   /* the client has all CPUs that are left to it */
+	unsigned upstream_workers; /* of the server behind its server; 0: there is none */
+	uint64_t kept;	/* connections that the server's handlers keep in each worker (argv_kept) */
+	bool of_matrix; /* its workers are one of a profile's list of counts */
+	unsigned build; /* which of the experiment's */
 	const struct program *program; /* that serves; the ground's, NULL if that has none */
 	struct pins pins; /* a side that has none gets its CPUs once the hosts are asked */
 };

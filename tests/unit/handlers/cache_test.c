@@ -272,12 +272,12 @@ static void its_text_is_judged(void)
 {
 	struct tp_error error;
 
-	CU_ASSERT_EQUAL(handler_check("cache:127.0.0.1:80", &error), 0);
-	CU_ASSERT_EQUAL(handler_check("cache:127.0.0.1:80,[::1]:81;bytes=1MiB;ttl=0s", &error), 0);
-	CU_ASSERT_EQUAL(handler_check("cache:127.0.0.1:80;connect=1s;ttl=5m", &error), 0);
-	CU_ASSERT_TRUE(handler_check("cache:127.0.0.1:80;bytes=1KiB", &error) < 0);
-	CU_ASSERT_TRUE(handler_check("cache:127.0.0.1:80;ttl=5", &error) < 0);
-	CU_ASSERT_TRUE(handler_check("cache:", &error) < 0);
+	CU_ASSERT_EQUAL(spec_judge("cache:127.0.0.1:80", &error), 0);
+	CU_ASSERT_EQUAL(spec_judge("cache:127.0.0.1:80,[::1]:81;bytes=1MiB;ttl=0s", &error), 0);
+	CU_ASSERT_EQUAL(spec_judge("cache:127.0.0.1:80;connect=1s;ttl=5m", &error), 0);
+	CU_ASSERT_TRUE(spec_judge("cache:127.0.0.1:80;bytes=1KiB", &error) < 0);
+	CU_ASSERT_TRUE(spec_judge("cache:127.0.0.1:80;ttl=5", &error) < 0);
+	CU_ASSERT_TRUE(spec_judge("cache:", &error) < 0);
 }
 static const struct suite_test tests[] = {
 	{"an answer is fetched once", an_answer_is_fetched_once},

@@ -62,7 +62,7 @@ static void open_server(unsigned connections)
 	struct server_config config = {.codec = &codec_http1,
 				       .routes = &route,
 				       .route_count = 1,
-				       .create_handler = handler_create,
+				       .create_handler = spec_create,
 				       .conn_max = CONNS};
 	struct in_addr ip = {htonl(loopback_ip())};
 	struct tp_error error;

@@ -87,7 +87,7 @@ unsigned hand_serve(struct hand *hand, uint16_t port, const char *handler)
 	struct server_config config = {.codec = &codec_http1,
 				       .routes = &route,
 				       .route_count = 1,
-				       .create_handler = handler_create,
+				       .create_handler = spec_create,
 				       .conn_max = hand->conn_max};
 	unsigned index = hand->server_count++;
 	struct tp_error error = {""};

@@ -511,9 +511,9 @@ static void its_text_is_judged(void)
 	struct tp_error error;
 
 	for (unsigned i = 0; i < sizeof(right) / sizeof(right[0]); i++)
-		CU_ASSERT_EQUAL(handler_check(right[i], &error), 0);
+		CU_ASSERT_EQUAL(spec_judge(right[i], &error), 0);
 	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		CU_ASSERT_TRUE(handler_check(wrong[i], &error) < 0);
+		CU_ASSERT_TRUE(spec_judge(wrong[i], &error) < 0);
 }
 
 static const struct suite_test tests[] = {

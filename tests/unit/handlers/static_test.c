@@ -416,12 +416,12 @@ static void a_folder_that_is_none_is_refused(void)
 {
 	struct tp_error error = {""};
 
-	CU_ASSERT_TRUE(handler_check("static:/nonexistent", &error) < 0);
+	CU_ASSERT_TRUE(spec_judge("static:/nonexistent", &error) < 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "/nonexistent"));
-	CU_ASSERT_TRUE(handler_check("static:/dev/null", &error) < 0);
-	CU_ASSERT_TRUE(handler_check("static:", &error) < 0);
-	CU_ASSERT_TRUE(handler_check("static", &error) < 0);
-	CU_ASSERT_EQUAL(handler_check("static:/tmp", &error), 0);
+	CU_ASSERT_TRUE(spec_judge("static:/dev/null", &error) < 0);
+	CU_ASSERT_TRUE(spec_judge("static:", &error) < 0);
+	CU_ASSERT_TRUE(spec_judge("static", &error) < 0);
+	CU_ASSERT_EQUAL(spec_judge("static:/tmp", &error), 0);
 }
 
 static const struct suite_test tests[] = {

@@ -14,7 +14,7 @@ struct server_config bench_config(const char *delivery, const char *handler,
 	static struct route route = {.path = "/", .prefix = true};
 	struct server_config config = {.routes = &route,
 				       .route_count = 1,
-				       .create_handler = handler_create,
+				       .create_handler = spec_create,
 				       .response_bytes = response_bytes,
 				       .conn_max = BENCH_CONNS};
 

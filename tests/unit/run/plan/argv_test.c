@@ -1,4 +1,5 @@
 #include "apps/run/plan/plan.h"
+#include "dataplane/core/limits.h"
 #include "tests/support/suite.h"
 
 #include <stdio.h>
@@ -193,6 +194,33 @@ static void options_of_a_handler_are_said_to_the_server_alone(void)
 	experiment_free(experiment);
 }
 
+/* A worker has room for all clients beside what its handler keeps. */
+static void what_handlers_keep_is_room_beside_the_clients(void)
+{
+	struct experiment *experiment = compose(EXPERIMENT(
+		", \"protocol\": \"http1\"",
+		", \"factors\": {\"connections\": [4, 1000, 2000], \"handler\": [\"respond\", "
+		"\"proxy\", \"cache\"]}, \"upstream\": {}"));
+	struct plan *plan = make(experiment);
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < plan->sample_count; i++) {
+		const struct plan_cell *cell = plan->samples[i].cell;
+		unsigned connections = cell->cell.of[SETTING_CONNECTIONS].number;
+		const char *handler = cell->cell.of[SETTING_HANDLER].word;
+		unsigned kept = strcmp(handler, "respond") == 0 ? 0 : LIMIT_UPSTREAM_CONNS;
+		char words[64];
+
+		snprintf(words, sizeof(words), "--conn-max %u ",
+			 (connections > 1024 ? connections : 1024) + kept);
+		expect(plan->samples[i].server_argv, words, true);
+		seen++;
+	}
+	CU_ASSERT_EQUAL(seen, 9);
+	plan_free(plan);
+	experiment_free(experiment);
+}
+
 static const struct {
 	const char *text;
 	const char *expected;
@@ -227,11 +255,30 @@ static void what_a_protocol_has_not_is_refused_with_what_to_do(void)
 
 		CU_ASSERT(plan_make(experiment, &ground, &plan, &problems) < 0);
 		CU_ASSERT_EQUAL(problems.count, 1);
+		if (problems.count != 1)
+			printf("# %s\n", problems.text);
 		CU_ASSERT_PTR_NOT_NULL(strstr(problems.text, refused[i].expected));
 		if (!strstr(problems.text, refused[i].expected))
 			printf("# %s", problems.text);
 		experiment_free(experiment);
 	}
+}
+
+/* What this host lacks for so many is said as well. */
+static void more_clients_than_handlers_leave_room_for_are_refused(void)
+{
+	struct experiment *experiment = compose(EXPERIMENT(
+		", \"protocol\": \"http1\", \"connections\": 65500, \"handler\": \"cache\"",
+		", \"upstream\": {}"));
+	struct problems problems = {0};
+	struct plan *plan = NULL;
+
+	CU_ASSERT(plan_make(experiment, &ground, &plan, &problems) < 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(problems.text,
+				      "of the 65536 connections that a worker can have its "
+				      "handlers keep 64 for their upstreams, and 65500 clients are "
+				      "more than are left; lower \"connections\", or exclude it"));
+	experiment_free(experiment);
 }
 
 static const struct suite_test tests[] = {
@@ -249,6 +296,10 @@ static const struct suite_test tests[] = {
 	 options_of_a_handler_are_said_to_the_server_alone},
 	{"an upstream is said to the server, and declared with its arguments and CPUs",
 	 an_upstream_is_said_to_the_server_and_declared},
+	{"what handlers keep for upstreams is room beside that of the clients",
+	 what_handlers_keep_is_room_beside_the_clients},
+	{"more clients than handlers leave room for are refused",
+	 more_clients_than_handlers_leave_room_for_are_refused},
 	{"what a protocol has not is refused with what to do",
 	 what_a_protocol_has_not_is_refused_with_what_to_do},
 };
