@@ -125,6 +125,17 @@ uint32_t argv_conn_max(unsigned connections, uint64_t kept)
 	return clients + kept < LIMIT_CONN_MAX ? (uint32_t)(clients + kept) : LIMIT_CONN_MAX;
 }
 
+/* Whether anything that answers in a cell passes requests on: a server told in vain refuses. */
+static bool passes_on(const struct experiment *experiment, const struct cell *cell)
+{
+	const struct routes *routes = &experiment->routes;
+
+	for (unsigned i = 0; i < routes->count; i++)
+		if (spec_wants_upstream(routes->table[i].handler))
+			return true;
+	return routes->count == 0 && spec_wants_upstream(cell->of[SETTING_HANDLER].word);
+}
+
 json_t *argv_make_server(const struct experiment *experiment, const struct plan_sample *sample,
 			 const struct plan_ground *ground)
 {
@@ -156,7 +167,7 @@ json_t *argv_make_server(const struct experiment *experiment, const struct plan_
 		add_setting(argv, "http-parser", &cell->cell, SETTING_HTTP_PARSER);
 	if (experiment->server_config)
 		add_config(argv, experiment, &cell->cell);
-	if (experiment->upstream.wanted)
+	if (experiment->upstream.wanted && passes_on(experiment, &cell->cell))
 		add_upstream(argv, "upstream", ground);
 	return argv;
 }

@@ -136,8 +136,9 @@ static void settings_of_http_are_in_the_cell_where_it_is_spoken(void)
 
 static void an_upstream_is_said_to_the_server_and_declared(void)
 {
-	struct experiment *experiment = compose(EXPERIMENT(
-		", \"protocol\": \"http1\"", ", \"upstream\": {\"response_bytes\": \"1KiB\"}"));
+	struct experiment *experiment =
+		compose(EXPERIMENT(", \"protocol\": \"http1\", \"handler\": \"proxy\"",
+				   ", \"upstream\": {\"response_bytes\": \"1KiB\"}"));
 	struct plan *plan = make(experiment);
 	json_t *json = plan_to_json(plan);
 	const json_t *sample = json_array_get(json_object_get(json, "samples"), 0);
@@ -214,6 +215,8 @@ static void what_handlers_keep_is_room_beside_the_clients(void)
 		snprintf(words, sizeof(words), "--conn-max %u ",
 			 (connections > 1024 ? connections : 1024) + kept);
 		expect(plan->samples[i].server_argv, words, true);
+		/* and only who passes requests on is told where to */
+		expect(plan->samples[i].server_argv, "--upstream", kept > 0);
 		seen++;
 	}
 	CU_ASSERT_EQUAL(seen, 9);
