@@ -71,8 +71,7 @@ void load_print_summary(const struct load_options *options, const struct load_re
 		       load_saturated(measured) ? " (saturated: the client may be the limit)" : "");
 	if (options->depth > 1)
 		printf("%-24s at depth %u requests queue behind each other; for the stack's own "
-		       "latency use "
-		       "--depth 1\n",
+		       "latency use --depth 1\n",
 		       "latency_note", options->depth);
 	fflush(stdout);
 }

@@ -519,10 +519,10 @@ static int check_files(struct tp_error *error)
 	files.rlim_cur = files.rlim_max < FILES_NEEDED ? files.rlim_max : FILES_NEEDED;
 	if (files.rlim_cur == FILES_NEEDED && setrlimit(RLIMIT_NOFILE, &files) == 0)
 		return 0;
-	return tp_fail(error, -EMFILE,
-		       "a run needs %d open files, and the limit is %llu: allow them with `ulimit "
-		       "-n %d`",
-		       FILES_NEEDED, (unsigned long long)files.rlim_max, FILES_NEEDED);
+	return tp_fail(
+		error, -EMFILE,
+		"a run needs %d open files, and the limit is %llu: allow them with `ulimit -n %d`",
+		FILES_NEEDED, (unsigned long long)files.rlim_max, FILES_NEEDED);
 }
 
 /* One measurement at a time on a host. */

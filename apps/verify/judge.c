@@ -107,11 +107,10 @@ static void judge_summary(const char *path, const json_t *plan, const json_t *re
 	{
 		if (said &&
 		    (!json_object_get(said, key) || !json_alike(value, json_object_get(said, key))))
-			json_append_text(
-				faults,
-				"summary.json: `%s` is not what plan.json and results.jsonl come "
-				"to",
-				key);
+			json_append_text(faults,
+					 "summary.json: `%s` is not what plan.json and "
+					 "results.jsonl come to",
+					 key);
 	}
 	json_decref(found);
 	json_decref(said);

@@ -1,8 +1,9 @@
 /*
  * handler: what a request is answered with, behind one interface.
  *
- * The pipeline calls handlers through this and knows none of them by name; those there are, and how
- * a text names one, stand in dataplane/handlers. A handler belongs to one worker's server and lives
+ * The pipeline calls handlers through this and knows none of them by name, but for what each counts
+ * (HANDLER_COUNTERS in server.h): results have all counters in one list. Those there are, and how a
+ * text names one, stand in dataplane/handlers. A handler belongs to one worker's server and lives
  * as long; each keeps what it needs in a struct of its own that embeds struct handler first.
  *
  * Planes: create and destroy are setup, the rest is turn.

@@ -8,7 +8,7 @@
 
 static void an_answer_is_fetched_once(void)
 {
-	open_cache("", "respond:100000");
+	cached_open("", "respond:100000");
 	for (unsigned i = 0; i < 10; i++) {
 		CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
 		CU_ASSERT_EQUAL(strlen(hand_body(client)), 100000);
@@ -16,14 +16,14 @@ static void an_answer_is_fetched_once(void)
 		CU_ASSERT_EQUAL(hand_has(client, "Age: 0\r\n"), i > 0);
 	}
 	CU_ASSERT_EQUAL(hand_counters(&hand, 1)->requests, 1);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 1);
-	CU_ASSERT_EQUAL(counters()->cache_hits, 9);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 1);
+	CU_ASSERT_EQUAL(cached_counters()->cache_hits, 9);
 	hand_close(&hand);
 }
 
 static void hits_need_no_upstream(void)
 {
-	open_cache("", "respond:100");
+	cached_open("", "respond:100");
 	CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
 	hand_kill(&hand, 1);
 	CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
@@ -39,22 +39,23 @@ static void host_and_target_tell_answers_apart(void)
 		"GET /x?1 HTTP/1.1\r\nHost: a\r\n\r\n", "GET /x? HTTP/1.1\r\nHost: a\r\n\r\n",
 		"GET /y HTTP/1.1\r\nHost: a\r\n\r\n",	"GET /x1 HTTP/1.1\r\nHost: a\r\n\r\n"};
 
-	open_by_hand("");
+	cached_open_by_hand("");
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		CU_ASSERT_TRUE(asked_for(requests[i], ok));
+		CU_ASSERT_TRUE(cached_asked_for(requests[i], cached_ok));
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		CU_ASSERT_FALSE(asked_for(requests[i], ok));
-	CU_ASSERT_FALSE(asked_for("GET http://a/x HTTP/1.1\r\nHost: a\r\n\r\n", ok));
-	CU_ASSERT_FALSE(asked_for("GET /x HTTP/1.1\r\nHost: A\r\n\r\n", ok));
+		CU_ASSERT_FALSE(cached_asked_for(requests[i], cached_ok));
+	CU_ASSERT_FALSE(cached_asked_for("GET http://a/x HTTP/1.1\r\nHost: a\r\n\r\n", cached_ok));
+	CU_ASSERT_FALSE(cached_asked_for("GET /x HTTP/1.1\r\nHost: A\r\n\r\n", cached_ok));
 	hand_close(&hand);
 }
 
 static void fields_come_back_as_they_were(void)
 {
-	open_by_hand("");
-	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Type: a/b\r\n"
+	cached_open_by_hand("");
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain,
+					"HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Type: a/b\r\n"
 					"Age: 7\r\nETag: \"e\"\r\nContent-Length: 5\r\n\r\nhello"));
-	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
 	CU_ASSERT_TRUE(hand_has(client, "X-One: 1\r\nContent-Type: a/b\r\nETag: \"e\"\r\n"));
 	CU_ASSERT_TRUE(hand_has(client, "Age: 7\r\n"));
 	CU_ASSERT_TRUE(hand_has(client, "Content-Length: 5\r\n"));
@@ -66,10 +67,10 @@ static void a_head_is_answered_from_a_get(void)
 {
 	static const char head[] = "HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n";
 
-	open_by_hand("");
-	CU_ASSERT_TRUE(asked_for(head, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));
-	CU_ASSERT_TRUE(asked_for(plain, ok));
-	CU_ASSERT_FALSE(asked_for(head, ok));
+	cached_open_by_hand("");
+	CU_ASSERT_TRUE(cached_asked_for(head, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"));
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok));
+	CU_ASSERT_FALSE(cached_asked_for(head, cached_ok));
 	CU_ASSERT_TRUE(hand_has(client, "Content-Length: 5\r\n"));
 	CU_ASSERT_STRING_EQUAL(hand_body(client), "");
 	hand_close(&hand);
@@ -77,10 +78,11 @@ static void a_head_is_answered_from_a_get(void)
 
 static void chunked_answers_are_kept_whole(void)
 {
-	open_by_hand("");
-	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	cached_open_by_hand("");
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain,
+					"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 					"2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"));
-	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
 	CU_ASSERT_TRUE(hand_has(client, "Content-Length: 5\r\n"));
 	CU_ASSERT_STRING_EQUAL(hand_body(client), "hello");
 	hand_close(&hand);
@@ -107,12 +109,12 @@ static void some_answers_are_not_kept(void)
 		"HTTP/1.1 200 OK\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 		"Expires: Sun, 06 Nov 1994 08:49:37 GMT\r\nContent-Length: 0\r\n\r\n"};
 
-	open_by_hand("");
+	cached_open_by_hand("");
 	for (unsigned i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
-		CU_ASSERT_TRUE(asked_for(plain, answers[i]));
-		CU_ASSERT_TRUE(asked_for(plain, answers[i]));
+		CU_ASSERT_TRUE(cached_asked_for(cached_plain, answers[i]));
+		CU_ASSERT_TRUE(cached_asked_for(cached_plain, answers[i]));
 	}
-	CU_ASSERT_EQUAL(counters()->cache_hits, 0);
+	CU_ASSERT_EQUAL(cached_counters()->cache_hits, 0);
 	hand_close(&hand);
 }
 
@@ -128,14 +130,15 @@ static void some_answers_are_kept_though_they_say_something(void)
 		"Expires: Sun, 06 Nov 1994 08:50:37 GMT\r\nContent-Length: 0\r\n\r\n"};
 	char request[128];
 
-	open_served("cache:127.0.0.1:9000");
+	cached_open_spec("cache:127.0.0.1:9000");
 	for (unsigned i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
 		snprintf(request, sizeof(request), "GET /%u HTTP/1.1\r\nHost: a\r\n\r\n", i);
-		CU_ASSERT_TRUE(asked_for(request, answers[i]));
-		CU_ASSERT_FALSE(asked_for(request, answers[i]));
+		CU_ASSERT_TRUE(cached_asked_for(request, answers[i]));
+		CU_ASSERT_FALSE(cached_asked_for(request, answers[i]));
 	}
-	CU_ASSERT_TRUE(asked_for(plain, ok)); /* names no lifetime, and has none */
-	CU_ASSERT_TRUE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(
+		cached_asked_for(cached_plain, cached_ok)); /* names no lifetime, and has none */
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok));
 	hand_close(&hand);
 }
 
@@ -150,13 +153,14 @@ static void some_requests_are_passed_on(void)
 		"OPTIONS /x HTTP/1.1\r\nHost: a\r\n\r\n",
 		"GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nb"};
 
-	open_by_hand("");
+	cached_open_by_hand("");
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		CU_ASSERT_TRUE(asked_for(requests[i], ok));
-	CU_ASSERT_TRUE(asked_for(plain, ok)); /* none of them was kept */
+		CU_ASSERT_TRUE(cached_asked_for(requests[i], cached_ok));
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok)); /* none of them was kept */
 	for (unsigned i = 0; i < sizeof(requests) / sizeof(requests[0]); i++)
-		CU_ASSERT_TRUE(asked_for(requests[i], ok)); /* nor answered from what is */
-	CU_ASSERT_FALSE(asked_for(plain, ok));
+		CU_ASSERT_TRUE(
+			cached_asked_for(requests[i], cached_ok)); /* nor answered from what is */
+	CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
 	hand_close(&hand);
 }
 
@@ -164,25 +168,27 @@ static void what_is_changed_is_forgotten(void)
 {
 	static const char change[] = "PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n";
 
-	open_by_hand("");
-	CU_ASSERT_TRUE(asked_for(plain, ok));
-	CU_ASSERT_TRUE(asked_for(change, "HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n"));
-	CU_ASSERT_FALSE(asked_for(plain, ok));
-	CU_ASSERT_TRUE(asked_for(change, "HTTP/1.1 204 No Content\r\n\r\n"));
-	CU_ASSERT_TRUE(asked_for(plain, ok));
+	cached_open_by_hand("");
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok));
+	CU_ASSERT_TRUE(
+		cached_asked_for(change, "HTTP/1.1 409 Conflict\r\nContent-Length: 0\r\n\r\n"));
+	CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
+	CU_ASSERT_TRUE(cached_asked_for(change, "HTTP/1.1 204 No Content\r\n\r\n"));
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok));
 	hand_close(&hand);
 }
 
 static void what_is_stale_is_fetched_anew(void)
 {
-	open_by_hand(";ttl=20ms");
-	CU_ASSERT_TRUE(asked_for(plain, ok));
+	cached_open_by_hand(";ttl=20ms");
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok));
 	hand_wait(&hand, 20 * CLOCK_MS_NS - 1);
-	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
 	hand_wait(&hand, 1);
-	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain,
+					"HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\n"
 					"Content-Length: 3\r\n\r\nnew"));
-	CU_ASSERT_FALSE(asked_for(plain, ok));
+	CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
 	CU_ASSERT_STRING_EQUAL(hand_body(client), "new");
 	hand_close(&hand);
 }
@@ -190,20 +196,20 @@ static void what_is_stale_is_fetched_anew(void)
 /* The body takes longer than the answer is fresh. */
 static void age_counts_from_when_it_was_asked_for(void)
 {
-	open_by_hand(";response=60s");
-	hand_send(&hand, client, plain);
-	CU_ASSERT_TRUE(asked());
+	cached_open_by_hand(";response=60s");
+	hand_send(&hand, client, cached_plain);
+	CU_ASSERT_TRUE(cached_asked());
 	hand_wait(&hand, 2 * CLOCK_SECOND_NS);
 	hand_send(&hand, upstream,
 		  "HTTP/1.1 200 OK\r\nCache-Control: max-age=10\r\nAge: 1\r\n"
 		  "Content-Length: 5\r\n\r\nhel");
 	hand_wait(&hand, 5 * CLOCK_SECOND_NS);
 	hand_send(&hand, upstream, "lo");
-	turn(3);
-	CU_ASSERT_FALSE(asked_for(plain, ok));
+	cached_turn(3);
+	CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
 	CU_ASSERT_TRUE(hand_has(client, "Age: 8\r\n"));
 	hand_wait(&hand, 2 * CLOCK_SECOND_NS);
-	CU_ASSERT_TRUE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok));
 	hand_close(&hand);
 }
 
@@ -211,25 +217,26 @@ static void date_is_the_origins(void)
 {
 	static const char date[] = "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n";
 
-	open_by_hand("");
-	CU_ASSERT_TRUE(asked_for(plain, "HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\n"
+	cached_open_by_hand("");
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain,
+					"HTTP/1.1 200 OK\r\nCache-Control: max-age=9\r\n"
 					"Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
 					"Content-Length: 0\r\n\r\n"));
 	for (unsigned i = 0; i < 2; i++) {
 		CU_ASSERT_TRUE(hand_has(client, date));
 		CU_ASSERT_PTR_NULL(strstr(strstr(client->text, "Date: ") + 1, "Date: "));
-		CU_ASSERT_FALSE(asked_for(plain, ok));
+		CU_ASSERT_FALSE(cached_asked_for(cached_plain, cached_ok));
 	}
 	hand_close(&hand);
 }
 
 static void bodies_without_a_certain_end_are_not_kept(void)
 {
-	open_by_hand("");
+	cached_open_by_hand("");
 	for (unsigned i = 0; i < 2; i++) {
 		hand_forget(client);
-		hand_send(&hand, client, plain);
-		CU_ASSERT_TRUE(asked());
+		hand_send(&hand, client, cached_plain);
+		CU_ASSERT_TRUE(cached_asked());
 		hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\n\r\nhello");
 		hand_finish(&hand, upstream);
 		CU_ASSERT_TRUE(hand_await_text(&hand, client, "0\r\n\r\n"));
@@ -241,30 +248,30 @@ static void the_least_recently_asked_for_makes_room(void)
 {
 	char target[16];
 
-	open_cache(";bytes=1MiB", "respond:100000");
+	cached_open(";bytes=1MiB", "respond:100000");
 	for (unsigned i = 0; i < 40; i++) {
 		snprintf(target, sizeof(target), "/%u", i);
 		CU_ASSERT_EQUAL(hand_get(&hand, client, target, ""), 200);
 		CU_ASSERT_EQUAL(hand_get(&hand, client, "/0", ""), 200);
 		CU_ASSERT_EQUAL(strlen(hand_body(client)), 100000);
 	}
-	CU_ASSERT_EQUAL(counters()->cache_misses, 40);
-	CU_ASSERT_EQUAL(counters()->cache_hits, 40);
-	CU_ASSERT_EQUAL(counters()->cache_evicted, 30);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 40);
+	CU_ASSERT_EQUAL(cached_counters()->cache_hits, 40);
+	CU_ASSERT_EQUAL(cached_counters()->cache_evicted, 30);
 	CU_ASSERT_EQUAL(hand_get(&hand, client, "/1", ""), 200);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 41);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 41);
 	hand_close(&hand);
 }
 
 static void what_is_too_large_is_passed_on(void)
 {
-	open_cache(";bytes=1MiB", "respond:200000");
+	cached_open(";bytes=1MiB", "respond:200000");
 	for (unsigned i = 0; i < 3; i++) {
 		CU_ASSERT_EQUAL(hand_get(&hand, client, "/x", ""), 200);
 		CU_ASSERT_EQUAL(strlen(hand_body(client)), 200000);
 	}
-	CU_ASSERT_EQUAL(counters()->cache_misses, 3);
-	CU_ASSERT_EQUAL(counters()->cache_hits, 0);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 3);
+	CU_ASSERT_EQUAL(cached_counters()->cache_hits, 0);
 	hand_close(&hand);
 }
 

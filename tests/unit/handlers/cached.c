@@ -7,14 +7,16 @@
 
 struct hand hand;
 struct hand_end *client, *upstream;
+const char cached_plain[] = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+const char cached_ok[] = "HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Length: 5\r\n\r\nhello";
 
-void turn(unsigned times)
+void cached_turn(unsigned times)
 {
 	while (times-- > 0)
 		hand_turn(&hand);
 }
 
-void open_cache(const char *options, const char *upstream_handler)
+void cached_open(const char *options, const char *upstream_handler)
 {
 	char spec[128];
 
@@ -25,7 +27,7 @@ void open_cache(const char *options, const char *upstream_handler)
 	client = hand_connect(&hand, PORT);
 }
 
-void open_served(const char *spec)
+void cached_open_spec(const char *spec)
 {
 	hand_open(&hand);
 	hand_listen(&hand);
@@ -33,17 +35,17 @@ void open_served(const char *spec)
 	client = hand_connect(&hand, PORT);
 }
 
-void open_by_hand(const char *options)
+void cached_open_by_hand(const char *options)
 {
 	char spec[128];
 
 	snprintf(spec, sizeof(spec), "cache:127.0.0.1:%u;ttl=60s%s", HAND_PORT, options);
-	open_served(spec);
+	cached_open_spec(spec);
 }
 
-bool asked(void)
+bool cached_asked(void)
 {
-	turn(5);
+	cached_turn(5);
 	for (unsigned i = 0; i < hand.upstream_count; i++) {
 		upstream = &hand.upstreams[i];
 		if (strstr(upstream->text, "\r\n\r\n")) {
@@ -54,24 +56,21 @@ bool asked(void)
 	return false;
 }
 
-bool asked_for(const char *request, const char *answer)
+bool cached_asked_for(const char *request, const char *answer)
 {
 	bool was;
 
 	hand_forget(client);
 	hand_send(&hand, client, request);
-	was = asked();
+	was = cached_asked();
 	if (was)
 		hand_send(&hand, upstream, answer);
 	CU_ASSERT_TRUE(hand_await_text(&hand, client, "\r\n\r\n"));
-	turn(3);
+	cached_turn(3);
 	return was;
 }
 
-const char plain[] = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
-const char ok[] = "HTTP/1.1 200 OK\r\nX-One: 1\r\nContent-Length: 5\r\n\r\nhello";
-
-const struct server_counters *counters(void)
+const struct server_counters *cached_counters(void)
 {
 	return hand_counters(&hand, 0);
 }

@@ -14,16 +14,16 @@ static void ask_all(void)
 {
 	for (unsigned i = 0; i < CLIENTS; i++) {
 		clients[i] = hand_connect(&hand, PORT);
-		hand_send(&hand, clients[i], plain);
+		hand_send(&hand, clients[i], cached_plain);
 	}
-	turn(5);
+	cached_turn(5);
 }
 
 static unsigned answered(const char *body)
 {
 	unsigned count = 0;
 
-	turn(20);
+	cached_turn(20);
 	for (unsigned i = 0; i < CLIENTS; i++)
 		count += hand_has(clients[i], "200 OK") && strcmp(hand_body(clients[i]), body) == 0;
 	return count;
@@ -31,20 +31,21 @@ static unsigned answered(const char *body)
 
 static void many_that_ask_at_once_are_one_fetch(void)
 {
-	open_by_hand("");
+	cached_open_by_hand("");
 	ask_all();
-	CU_ASSERT_TRUE(asked());
+	CU_ASSERT_TRUE(cached_asked());
 	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
 	CU_ASSERT_EQUAL(answered("hello"), 0);
 	hand_send(&hand, upstream, "lo");
 	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
 	CU_ASSERT_EQUAL(hand.upstream_count, 1);
-	CU_ASSERT_FALSE(asked());
-	CU_ASSERT_EQUAL(counters()->upstream_requests, 1);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 1);
-	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS - 1);
-	CU_ASSERT_FALSE(asked_for(plain, ok)); /* it stays when they have gone */
-	CU_ASSERT_EQUAL(counters()->cache_hits, 1);
+	CU_ASSERT_FALSE(cached_asked());
+	CU_ASSERT_EQUAL(cached_counters()->upstream_requests, 1);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 1);
+	CU_ASSERT_EQUAL(cached_counters()->cache_joined, CLIENTS - 1);
+	CU_ASSERT_FALSE(
+		cached_asked_for(cached_plain, cached_ok)); /* it stays when they have gone */
+	CU_ASSERT_EQUAL(cached_counters()->cache_hits, 1);
 	hand_close(&hand);
 }
 
@@ -53,9 +54,9 @@ static void expect_fetches_of_their_own(unsigned fetches)
 {
 	unsigned count = 0;
 
-	while (asked()) {
+	while (cached_asked()) {
 		count++;
-		hand_send(&hand, upstream, ok);
+		hand_send(&hand, upstream, cached_ok);
 	}
 	CU_ASSERT_EQUAL(count, fetches);
 	CU_ASSERT_EQUAL(answered("hello"), fetches);
@@ -63,38 +64,38 @@ static void expect_fetches_of_their_own(unsigned fetches)
 
 static void what_is_not_kept_each_fetches(void)
 {
-	open_by_hand("");
+	cached_open_by_hand("");
 	ask_all();
-	CU_ASSERT_TRUE(asked());
+	CU_ASSERT_TRUE(cached_asked());
 	hand_send(&hand, upstream,
 		  "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 2\r\n\r\nhi");
 	expect_fetches_of_their_own(CLIENTS - 1);
 	CU_ASSERT_STRING_EQUAL(hand_body(clients[0]), "hi");
-	CU_ASSERT_EQUAL(counters()->upstream_requests, CLIENTS);
-	CU_ASSERT_EQUAL(counters()->cache_misses, CLIENTS);
+	CU_ASSERT_EQUAL(cached_counters()->upstream_requests, CLIENTS);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, CLIENTS);
 	hand_close(&hand);
 }
 
 static void a_fetch_that_breaks_off_is_not_kept(void)
 {
-	open_by_hand("");
+	cached_open_by_hand("");
 	ask_all();
-	CU_ASSERT_TRUE(asked());
+	CU_ASSERT_TRUE(cached_asked());
 	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
-	turn(3);
+	cached_turn(3);
 	hand_reset(&hand, upstream);
 	expect_fetches_of_their_own(CLIENTS - 1);
 	CU_ASSERT_TRUE(clients[0]->closed);
 	CU_ASSERT_EQUAL(clients[0]->reason, TP_RESET);
-	CU_ASSERT_TRUE(asked_for(plain, ok));
+	CU_ASSERT_TRUE(cached_asked_for(cached_plain, cached_ok));
 	hand_close(&hand);
 }
 
 static void a_client_that_leaves_its_fetch_fails_nobody(void)
 {
-	open_by_hand("");
+	cached_open_by_hand("");
 	ask_all();
-	CU_ASSERT_TRUE(asked());
+	CU_ASSERT_TRUE(cached_asked());
 	hand_reset(&hand, clients[5]);
 	hand_reset(&hand, clients[0]);
 	expect_fetches_of_their_own(CLIENTS - 2);
@@ -103,20 +104,20 @@ static void a_client_that_leaves_its_fetch_fails_nobody(void)
 
 static void nobody_waits_for_a_fetch_for_ever(void)
 {
-	open_by_hand(";response=20ms");
+	cached_open_by_hand(";response=20ms");
 	clients[0] = hand_connect(&hand, PORT);
-	hand_send(&hand, clients[0], plain);
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, client, plain);
+	hand_send(&hand, clients[0], cached_plain);
+	CU_ASSERT_TRUE(cached_asked());
+	hand_send(&hand, client, cached_plain);
 	hand_wait(&hand, 19 * CLOCK_MS_NS);
 	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
-	CU_ASSERT_FALSE(asked());
+	CU_ASSERT_FALSE(cached_asked());
 	hand_wait(&hand, CLOCK_MS_NS);
-	CU_ASSERT_EQUAL(counters()->cache_joined, 1);
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, ok);
+	CU_ASSERT_EQUAL(cached_counters()->cache_joined, 1);
+	CU_ASSERT_TRUE(cached_asked());
+	hand_send(&hand, upstream, cached_ok);
 	CU_ASSERT_TRUE(hand_await_text(&hand, client, "hello"));
-	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 2);
 	hand_close(&hand);
 }
 
@@ -138,8 +139,8 @@ static void send_much(void)
 static void begin_slow(void)
 {
 	client->holds = true;
-	hand_send(&hand, client, plain);
-	CU_ASSERT_TRUE(asked());
+	hand_send(&hand, client, cached_plain);
+	CU_ASSERT_TRUE(cached_asked());
 	hand_send(&hand, upstream, "HTTP/1.1 200 OK\r\nContent-Length: 900000\r\n\r\n");
 	send_much();
 }
@@ -147,33 +148,33 @@ static void begin_slow(void)
 /* All others wait for it. */
 static void open_slow(void)
 {
-	open_by_hand("");
+	cached_open_by_hand("");
 	begin_slow();
 	ask_all();
-	CU_ASSERT_EQUAL(counters()->cache_joined, CLIENTS);
+	CU_ASSERT_EQUAL(cached_counters()->cache_joined, CLIENTS);
 }
 
 static void a_client_that_dawdles_is_overtaken(void)
 {
 	open_slow();
 	hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS - 1);
-	CU_ASSERT_FALSE(asked());
+	CU_ASSERT_FALSE(cached_asked());
 	hand_wait(&hand, 1);
-	CU_ASSERT_TRUE(asked()); /* once for all of them */
-	hand_send(&hand, upstream, ok);
+	CU_ASSERT_TRUE(cached_asked()); /* once for all of them */
+	hand_send(&hand, upstream, cached_ok);
 	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
-	CU_ASSERT_FALSE(asked());
-	CU_ASSERT_EQUAL(counters()->upstream_requests, 2);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
+	CU_ASSERT_FALSE(cached_asked());
+	CU_ASSERT_EQUAL(cached_counters()->upstream_requests, 2);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 2);
 	CU_ASSERT_EQUAL(hand_get(&hand, clients[0], "/x", ""), 200);
-	CU_ASSERT_EQUAL(counters()->cache_hits, 1);
+	CU_ASSERT_EQUAL(cached_counters()->cache_hits, 1);
 	hand_close(&hand);
 }
 
 /* One that takes a little now and then is as slow as one that takes nothing. */
 static void nobody_joins_a_client_that_has_dawdled(void)
 {
-	open_by_hand("");
+	cached_open_by_hand("");
 	begin_slow();
 	for (unsigned i = 0; i < 4; i++) {
 		hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS / 4);
@@ -183,10 +184,10 @@ static void nobody_joins_a_client_that_has_dawdled(void)
 		send_much();
 	}
 	ask_all();
-	CU_ASSERT_TRUE(asked());
-	hand_send(&hand, upstream, ok);
+	CU_ASSERT_TRUE(cached_asked());
+	hand_send(&hand, upstream, cached_ok);
 	CU_ASSERT_EQUAL(answered("hello"), CLIENTS);
-	CU_ASSERT_EQUAL(counters()->cache_misses, 2);
+	CU_ASSERT_EQUAL(cached_counters()->cache_misses, 2);
 	hand_close(&hand);
 }
 
@@ -194,12 +195,13 @@ static void a_slow_client_that_leaves_fails_nobody(void)
 {
 	open_slow();
 	hand_wait(&hand, LIMIT_CACHE_PATIENCE_NS);
-	CU_ASSERT_TRUE(asked());
+	CU_ASSERT_TRUE(cached_asked());
 	hand_reset(&hand, client);
 	hand_reset(&hand, clients[0]);
 	expect_fetches_of_their_own(CLIENTS - 1);
 	hand_close(&hand);
 }
+
 static const struct suite_test tests[] = {
 	{"many that ask at once are one fetch", many_that_ask_at_once_are_one_fetch},
 	{"what is not kept, each fetches", what_is_not_kept_each_fetches},
