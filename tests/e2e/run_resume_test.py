@@ -80,7 +80,7 @@ def resume_killed(bench):
     partial = bench.only_partial()
     run_id = read_json(partial, "plan.json")["run_id"]
     outcome = bench.run(partial, "--resume")
-    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert f"removed what run {run_id} left when it was killed" in outcome.stderr, outcome.stderr
     assert "1 of 4 samples are valid and kept" in outcome.stdout, outcome.stdout
     assert read_json(results_path(outcome), "plan.json")["run_id"] == run_id
@@ -96,7 +96,7 @@ def resume_half_written(bench):
     write(third + ".tmp-1", read(third))
     os.unlink(third)
     outcome = bench.run(folder, "--resume")
-    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "0 of 4 samples are valid and kept" in outcome.stdout, outcome.stdout
     assert bench.weir("verify", results_path(outcome)).returncode == 0
 
@@ -111,7 +111,7 @@ def resume_claimed(bench):
     edit_json(second, lambda result: result.update(invalid_reasons=["forged"]))
     edit_json(third, lambda result: result.update(completed=-5))
     outcome = bench.run(folder, "--resume")
-    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "0 of 4 samples are valid and kept" in outcome.stdout, outcome.stdout
 
 
@@ -234,7 +234,7 @@ def repeat_environment(bench):
     edit_json(os.path.join(path, "plan.json"), change)
     write_manifest(path)
     outcome = bench.run(path)
-    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     plan = read_json(results_path(outcome), "plan.json")
     env = plan["samples"][0]["env"]
     assert "LD_PRELOAD" not in env and env["PATH"] == os.environ["PATH"] and env["MALLOC_ARENA_MAX"] == "3", env
@@ -361,7 +361,7 @@ def repeat_elsewhere(bench):
     edit_json(os.path.join(path, "host.json"), lambda host: host.update(kernel="5.0.0"))
     write_manifest(path)
     outcome = bench.run(path)
-    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert "not all is as it was" in outcome.stderr and 'kernel: was "5.0.0", is now ' in outcome.stderr, outcome.stderr
     differences = read_json(results_path(outcome), "plan.json")["repeats"]["differences"]
     assert [one["what"] for one in differences] == ["kernel", "program"], differences
@@ -406,4 +406,4 @@ def repeat_refusals(bench):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests(at_once=2))
+    sys.exit(run_tests())
