@@ -14,7 +14,7 @@ enum {
 	CLOSE_FRAMES_MAX = 65536,
 };
 
-enum { OPTION_NAP, OPTION_COUNT };
+enum { OPTION_NAP, OPTION_CONGESTION, OPTION_RTO_MIN, OPTION_ACK_DELAY, OPTION_COUNT };
 
 /* Longest time that connect waits for a link that is down, nanoseconds. */
 #define LINK_WAIT_NS (2000ull * 1000 * 1000)
@@ -56,6 +56,10 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 		.conn_max = config->limits.conn_max,
 		.recv_bytes = config->limits.recv_bytes,
 		.send_bytes = config->limits.send_bytes,
+		.congestion =
+			(enum utcp_congestion)tp_option_of(&dpdk_ops, config, OPTION_CONGESTION),
+		.rto_min_ns = tp_option_of(&dpdk_ops, config, OPTION_RTO_MIN),
+		.ack_delay_ns = tp_option_of(&dpdk_ops, config, OPTION_ACK_DELAY),
 	};
 	int failure;
 
@@ -242,6 +246,12 @@ static void dpdk_close(struct tp *tp)
 	free_instance(dpdk);
 }
 
+/* By enum utcp_congestion. */
+static const char *const congestion_names[UTCP_CONGESTION_COUNT + 1] = {
+	[UTCP_NEWRENO] = "newreno",
+	[UTCP_CUBIC] = "cubic",
+};
+
 static const struct tp_option options[OPTION_COUNT] = {
 	[OPTION_NAP] = {.name = "nap",
 			.kind = TP_OPTION_DURATION,
@@ -249,6 +259,23 @@ static const struct tp_option options[OPTION_COUNT] = {
 			.min = 1000,
 			.max = CLOCK_MS_NS,
 			.about = "longest sleep on a device that cannot tell of a frame"},
+	[OPTION_CONGESTION] = {.name = "congestion",
+			       .kind = TP_OPTION_CHOICE,
+			       .initial = UTCP_CUBIC,
+			       .choices = congestion_names,
+			       .about = "how TCP's congestion window grows and is cut"},
+	[OPTION_RTO_MIN] = {.name = "rto-min",
+			    .kind = TP_OPTION_DURATION,
+			    .initial = 200 * CLOCK_MS_NS,
+			    .min = CLOCK_MS_NS,
+			    .max = CLOCK_SECOND_NS,
+			    .about = "least time before TCP sends again what was not acknowledged"},
+	[OPTION_ACK_DELAY] = {.name = "ack-delay",
+			      .kind = TP_OPTION_DURATION,
+			      .initial = CLOCK_MS_NS,
+			      .min = 100 * 1000,
+			      .max = 500 * CLOCK_MS_NS,
+			      .about = "longest time that an ACK waits for data to ride on"},
 };
 
 const struct tp_ops dpdk_ops = {

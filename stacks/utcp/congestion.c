@@ -4,85 +4,70 @@
 
 enum {
 	DUP_ACKS_FOR_LOSS = 3,
-	CWND_MAX = 1 << 30,
 	SSTHRESH_START = 1 << 30, /* "arbitrarily high" (RFC 5681 3.1) */
 };
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint32_t most(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
 static uint32_t initial_window(uint16_t mss)
 {
-	return least(10u * mss, most(2u * mss, 14600)); /* RFC 6928 2 */
+	return congestion_least(10u * mss, congestion_most(2u * mss, 14600)); /* RFC 6928 2 */
 }
 
-void congestion_init(struct congestion *congestion, uint16_t mss, uint32_t iss, bool syn_lost)
+void congestion_init(struct congestion *congestion, const struct congestion_algorithm *algorithm,
+		     uint16_t mss, uint32_t iss, bool syn_lost)
 {
-	*congestion = (struct congestion){.cwnd = syn_lost ? mss : initial_window(mss),
+	*congestion = (struct congestion){.algorithm = algorithm,
+					  .cwnd = syn_lost ? mss : initial_window(mss),
 					  .ssthresh = SSTHRESH_START,
 					  .recover = iss};
 }
 
-static uint32_t halved(uint32_t flight, uint16_t mss)
+/* Takes the flight before an ACK into account. */
+static void note_flight(struct congestion *congestion, const struct congestion_ack *ack)
 {
-	return most(flight / 2, 2u * mss); /* RFC 5681 equation 4 */
-}
-
-/* Takes the flight before an ACK of `acked` bytes up to `ack` into account. */
-static void note_flight(struct congestion *congestion, uint32_t ack, uint32_t acked,
-			uint32_t flight)
-{
-	if (flight > congestion->peak) {
-		congestion->peak = flight;
-		congestion->peak_end = ack + (flight - acked);
+	if (ack->flight > congestion->peak) {
+		congestion->peak = ack->flight;
+		congestion->peak_end = ack->ack + (ack->flight - ack->acked);
 	}
 }
 
 /*
- * Slow start and congestion avoidance by bytes (RFC 5681 3.1), only while the window is what limits
- * us (RFC 7661 3): that is told by the peak, since a burst's ACKs may all arrive before the next.
+ * Slow start by bytes (RFC 5681 3.1, RFC 3465 2.2 with L = 1) or the algorithm's congestion
+ * avoidance, only while the window is what limits us (RFC 7661 3): that is told by the peak, since
+ * a burst's ACKs may all arrive before the next.
  */
-static void grow(struct congestion *congestion, uint16_t mss, uint32_t acked)
+static void grow(struct congestion *congestion, uint16_t mss, const struct congestion_ack *ack)
 {
 	if (congestion->peak < congestion->cwnd / 2)
-		return;
-	if (congestion->cwnd < congestion->ssthresh) {
-		congestion->cwnd += least(acked, mss);
-	} else {
-		congestion->acked_bytes += acked;
-		if (congestion->acked_bytes >= congestion->cwnd) {
-			congestion->acked_bytes -= congestion->cwnd;
-			congestion->cwnd += mss;
-		}
-	}
-	congestion->cwnd = least(congestion->cwnd, CWND_MAX);
+		congestion->algorithm->rest(congestion);
+	else if (congestion->cwnd < congestion->ssthresh)
+		congestion->cwnd += congestion_least(ack->acked, mss);
+	else
+		congestion->algorithm->avoid(congestion, mss, ack);
+	congestion->cwnd = congestion_least(congestion->cwnd, CONGESTION_CWND_MAX);
 }
 
-enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t mss, uint32_t ack,
-					 uint32_t acked, uint32_t flight)
+enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t mss,
+					 const struct congestion_ack *ack)
 {
+	uint32_t acked = ack->acked;
+
 	congestion->dup_acks = 0;
-	note_flight(congestion, ack, acked, flight);
+	note_flight(congestion, ack);
 	if (!congestion->recovering)
-		grow(congestion, mss, acked);
-	if (!seq_before(ack, congestion->peak_end))
+		grow(congestion, mss, ack);
+	if (!seq_before(ack->ack, congestion->peak_end))
 		congestion->peak = 0;
 	if (!congestion->recovering)
 		return CONGESTION_GO_ON;
-	if (!seq_before(ack, congestion->recover)) { /* RFC 6582 3.2 step 3, full acknowledgement */
+	/* RFC 6582 3.2 step 3, full acknowledgement */
+	if (!seq_before(ack->ack, congestion->recover)) {
 		congestion->recovering = false;
 		congestion->acked_bytes = 0;
-		congestion->cwnd = least(congestion->ssthresh, most(flight - acked, mss) + mss);
+		congestion->cwnd = congestion_least(
+			congestion->ssthresh, congestion_most(ack->flight - acked, mss) + mss);
 		return CONGESTION_GO_ON;
 	}
-	congestion->cwnd -= least(acked, congestion->cwnd - mss); /* partial: deflate */
+	congestion->cwnd -= congestion_least(acked, congestion->cwnd - mss); /* partial: deflate */
 	if (acked >= mss)
 		congestion->cwnd += mss;
 	return CONGESTION_RESEND;
@@ -92,7 +77,7 @@ enum congestion_verdict congestion_duplicate(struct congestion *congestion, uint
 					     uint32_t ack, uint32_t flight, uint32_t snd_max)
 {
 	if (congestion->recovering) { /* RFC 5681 3.2 step 4: a segment has left the network */
-		congestion->cwnd = least(congestion->cwnd + mss, CWND_MAX);
+		congestion->cwnd = congestion_least(congestion->cwnd + mss, CONGESTION_CWND_MAX);
 		return CONGESTION_GO_ON;
 	}
 	if (congestion->dup_acks < UINT8_MAX)
@@ -101,7 +86,7 @@ enum congestion_verdict congestion_duplicate(struct congestion *congestion, uint
 		return CONGESTION_GO_ON; /* RFC 6582 3.2 step 2: not twice for one window */
 	congestion->recovering = true;
 	congestion->recover = snd_max;
-	congestion->ssthresh = halved(flight, mss);
+	congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
 	congestion->cwnd = congestion->ssthresh + DUP_ACKS_FOR_LOSS * mss;
 	return CONGESTION_RECOVER;
 }
@@ -110,7 +95,7 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 			uint32_t snd_max, bool first)
 {
 	if (first)
-		congestion->ssthresh = halved(flight, mss);
+		congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
 	congestion->cwnd = mss; /* the loss window */
 	congestion->acked_bytes = 0;
 	congestion->dup_acks = 0;
@@ -120,5 +105,6 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 
 void congestion_idle(struct congestion *congestion, uint16_t mss)
 {
-	congestion->cwnd = least(congestion->cwnd, initial_window(mss));
+	congestion->cwnd = congestion_least(congestion->cwnd, initial_window(mss));
+	congestion->algorithm->rest(congestion);
 }

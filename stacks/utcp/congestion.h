@@ -1,6 +1,9 @@
 /*
  * congestion: how much may be in flight (RFC 5681, NewReno recovery of RFC 6582, initial window of
- * RFC 6928).
+ * RFC 6928), by one of several algorithms.
+ *
+ * Slow start, recovery and timeouts are the same for all. An algorithm says how the window grows in
+ * congestion avoidance and by how much it is cut: newreno.c, cubic.c.
  *
  * Counts bytes. Knows nothing of rings or frames: it is told what was acknowledged and what is in
  * flight, and answers with what to do.
@@ -13,7 +16,42 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+enum { CONGESTION_CWND_MAX = 1 << 30 };
+
+struct congestion;
+
+/* What came with an acknowledgement of new bytes. */
+struct congestion_ack {
+	uint32_t ack;	 /* its number */
+	uint32_t acked;	 /* new bytes */
+	uint32_t flight; /* unacknowledged before */
+	uint64_t now_ns;
+	uint64_t rtt_ns; /* smoothed; 0 before the first sample */
+};
+
+struct congestion_algorithm {
+	/* Congestion avoidance: the window limits us, and bytes were acknowledged. */
+	void (*avoid)(struct congestion *congestion, uint16_t mss,
+		      const struct congestion_ack *ack);
+	/* Congestion was met with `flight` bytes out: the new ssthresh. */
+	uint32_t (*reduce)(struct congestion *congestion, uint16_t mss, uint32_t flight);
+	/* The window does not limit us for now: time that passes is not to count. */
+	void (*rest)(struct congestion *congestion);
+};
+
+extern const struct congestion_algorithm congestion_newreno, congestion_cubic;
+
+/* What CUBIC knows beside the window (RFC 9438 4.1). */
+struct congestion_cubic {
+	uint32_t max;	   /* W_max: the window before the last cut, bytes */
+	uint32_t prior;	   /* cwnd_prior: that of the last cut itself */
+	uint32_t estimate; /* W_est: what NewReno would have */
+	uint32_t k_ms;	   /* K: when the curve reaches `max` */
+	uint64_t epoch_ns; /* when this stage of avoidance began; 0: it has not */
+};
+
 struct congestion {
+	const struct congestion_algorithm *algorithm;
 	uint32_t cwnd;
 	uint32_t ssthresh;
 	uint32_t recover;     /* RFC 6582: recovery ends beyond this */
@@ -22,6 +60,7 @@ struct congestion {
 	uint32_t peak_end;    /* which ended here, was acknowledged */
 	uint8_t dup_acks;     /* in a row, capped */
 	bool recovering;
+	struct congestion_cubic cubic;
 };
 
 /* What an acknowledgement calls for. */
@@ -32,11 +71,12 @@ enum congestion_verdict {
 };
 
 /* Begins with RFC 6928's window, or with one segment if our SYN was lost (RFC 5681 3.1). */
-void congestion_init(struct congestion *congestion, uint16_t mss, uint32_t iss, bool syn_lost);
+void congestion_init(struct congestion *congestion, const struct congestion_algorithm *algorithm,
+		     uint16_t mss, uint32_t iss, bool syn_lost);
 
-/* `acked` new bytes were acknowledged up to `ack`; `flight` was unacknowledged before. */
-enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t mss, uint32_t ack,
-					 uint32_t acked, uint32_t flight);
+/* New bytes were acknowledged. */
+enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t mss,
+					 const struct congestion_ack *ack);
 
 /* A duplicate ACK of `ack` came with `flight` bytes out, the last ending before `snd_max`. */
 enum congestion_verdict congestion_duplicate(struct congestion *congestion, uint16_t mss,
@@ -56,6 +96,16 @@ static inline uint32_t congestion_window(const struct congestion *congestion, ui
 		congestion->recovering || congestion->dup_acks > 2 ? 0 : congestion->dup_acks;
 
 	return congestion->cwnd + extra * mss;
+}
+
+static inline uint32_t congestion_least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline uint32_t congestion_most(uint32_t a, uint32_t b)
+{
+	return a > b ? a : b;
 }
 
 #endif

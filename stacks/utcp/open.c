@@ -14,6 +14,11 @@ enum {
 	ISN_TICK_SHIFT = 12,	  /* 4 us, as RFC 6528 3 wants, to the next power of two */
 };
 
+static const struct congestion_algorithm *const algorithms[UTCP_CONGESTION_COUNT] = {
+	[UTCP_NEWRENO] = &congestion_newreno,
+	[UTCP_CUBIC] = &congestion_cubic,
+};
+
 static uint16_t own_mss(const struct utcp *utcp)
 {
 	return (uint16_t)(utcp->config.mtu - IP_BYTES - TCP_BYTES);
@@ -185,7 +190,8 @@ static void settle_syn(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_n
 		conn->rtt.rto_ns = RTT_RTO_AFTER_SYN_NS; /* RFC 6298 5.7 */
 	conn->backoff = conn->retries = 0;
 	conn->timeout_at_ns = TIMER_NEVER;
-	congestion_init(&conn->congestion, conn->mss, conn->iss, syn_lost);
+	congestion_init(&conn->congestion, algorithms[utcp->config.congestion], conn->mss,
+			conn->iss, syn_lost);
 }
 
 void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,

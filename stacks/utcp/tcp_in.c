@@ -104,12 +104,15 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, uint64_t now_ns)
 {
 	uint32_t acked = ack - conn->snd_una, used = ring_used(&conn->send);
-	uint32_t flight = conn->snd_max - conn->snd_una;
+	struct congestion_ack news = {.ack = ack,
+				      .acked = acked,
+				      .flight = conn->snd_max - conn->snd_una,
+				      .now_ns = now_ns};
 
 	if (conn->rtt.timing && !seq_before(ack, conn->rtt.timed_seq))
 		tcp_end_round_trip(utcp, conn, now_ns);
-	if (congestion_acked(&conn->congestion, conn->mss, ack, acked, flight) !=
-	    CONGESTION_GO_ON) {
+	news.rtt_ns = conn->rtt.smoothed_ns;
+	if (congestion_acked(&conn->congestion, conn->mss, &news) != CONGESTION_GO_ON) {
 		conn->resend_head = true;
 		utcp_mark(utcp, conn);
 	}

@@ -28,7 +28,7 @@ static bool config_is_fine(const struct utcp_config *config)
 	return config->mtu >= MTU_MIN && config->mtu <= MTU_MAX && config->conn_max > 0 &&
 	       config->conn_max <= CONN_MAX && memory_is_fine(config->recv_bytes) &&
 	       memory_is_fine(config->send_bytes) && config->prefix_bits <= 32 && config->ip != 0 &&
-	       !(config->mac[0] & 1);
+	       config->congestion < UTCP_CONGESTION_COUNT && !(config->mac[0] & 1);
 }
 
 static void take_config(struct utcp *utcp, const struct utcp_config *config)

@@ -7,7 +7,7 @@
  * DPDK nor the transport contract. One instance serves one worker and one IPv4 address.
  *
  * Speaks ARP (RFC 826), IPv4 (RFC 791, no fragments), ICMP echo (RFC 792) and TCP (RFC 9293, 5681,
- * 6298, 6528, 7323 window scale). What it does not do, it drops and counts by name.
+ * 6298, 6528, 9438, 7323 window scale). What it does not do, it drops and counts by name.
  *
  * Legal order in a turn:
  *
@@ -51,6 +51,13 @@ enum utcp_reason {
 	UTCP_ABORTED,	  /* utcp_abort */
 };
 
+/* How the window grows and is cut (congestion.h). */
+enum utcp_congestion {
+	UTCP_NEWRENO,
+	UTCP_CUBIC,
+	UTCP_CONGESTION_COUNT,
+};
+
 struct utcp_config {
 	uint8_t mac[6];
 	uint32_t ip;	     /* own address, host order */
@@ -62,8 +69,9 @@ struct utcp_config {
 	uint64_t rto_min_ns;   /* floor of the retransmission timeout; 0: 200 ms, as Linux */
 	uint64_t ack_delay_ns; /* longest time an ACK waits for data to ride on; 0: 1 ms */
 	uint64_t time_wait_ns; /* stay in TIME-WAIT; 0: 1 s */
-	uint8_t secret[16];    /* random: ISN (RFC 6528) and the demultiplexing hash */
-	bool isn_fixed;	       /* simulation only: use `isn` instead of RFC 6528 */
+	enum utcp_congestion congestion;
+	uint8_t secret[16]; /* random: ISN (RFC 6528) and the demultiplexing hash */
+	bool isn_fixed;	    /* simulation only: use `isn` instead of RFC 6528 */
 	uint32_t isn;
 };
 

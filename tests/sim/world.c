@@ -95,6 +95,8 @@ static void create_host(struct world *world, unsigned index)
 		.conn_max = CONNS_MAX,
 		.recv_bytes = random_memory(random),
 		.send_bytes = random_memory(random),
+		.congestion =
+			(enum utcp_congestion)(world->config.seed + index) % UTCP_CONGESTION_COUNT,
 		.isn_fixed = true,
 		.isn = (uint32_t) - (int32_t)random_below(random, ISN_BELOW_WRAP),
 	};

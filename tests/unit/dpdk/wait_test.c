@@ -35,8 +35,10 @@ enum {
 static const struct tp_addr server_addr = {.ip = SERVER_IP, .port = PORT};
 static char memif[64];
 
-static struct tp *open_instance(const char *device, bool server, const uint64_t *options)
+/* `text` as behind a device: "nap=20us". */
+static struct tp *open_instance(const char *device, bool server, const char *text)
 {
+	uint64_t options[TP_OPTIONS_MAX];
 	static const uint8_t secret[16] = {0x22};
 	struct tp_error error = {0};
 	struct tp_config config = {
@@ -52,7 +54,8 @@ static struct tp *open_instance(const char *device, bool server, const uint64_t 
 	};
 	struct tp *tp = NULL;
 
-	if (dpdk_ops.open(&config, &tp, &error) ||
+	if (tp_options_parse(&dpdk_ops, text, options, &error) ||
+	    dpdk_ops.open(&config, &tp, &error) ||
 	    (server && dpdk_ops.listen(tp, &server_addr, &error)))
 		printf("# %s\n", error.text);
 	return tp;
@@ -96,11 +99,13 @@ static void settle(struct tp *one, struct tp *other)
 static void naps_are_bounded(void)
 {
 	static const uint64_t lengths_ns[] = {20 * 1000, 50 * 1000, 1000 * 1000};
+	static const char *const options[] = {"nap=20us", "nap=50us", "nap=1ms"};
 	const uint64_t wait_ns = 40 * CLOCK_MS_NS;
 
 	for (unsigned i = 0; i < sizeof(lengths_ns) / sizeof(lengths_ns[0]); i++) {
-		struct tp *server = open_instance(memif, true, &lengths_ns[i]);
-		struct tp *client = open_instance(memif, false, &lengths_ns[i]);
+		const char *option = options[i];
+		struct tp *server = open_instance(memif, true, option);
+		struct tp *client = open_instance(memif, false, option);
 		struct tp_event events[EVENTS];
 		struct tp_turn turn;
 		uint64_t naps;
@@ -122,8 +127,8 @@ static void naps_are_bounded(void)
 static void timers_end_a_wait(void)
 {
 	const struct tp_addr nobody = {.ip = NOBODY_IP, .port = PORT};
-	struct tp *server = open_instance("ring", true, NULL);
-	struct tp *client = open_instance("ring", false, NULL);
+	struct tp *server = open_instance("ring", true, "");
+	struct tp *client = open_instance("ring", false, "");
 	uint64_t start_ns = clock_now_ns();
 	struct tp_event event = {0};
 	struct tp_error error;
@@ -162,7 +167,7 @@ static size_t echo(struct tp *tp, struct tp_conn *conn)
 
 static int be_peer(const char *device)
 {
-	struct tp *tp = open_instance(device, true, NULL);
+	struct tp *tp = open_instance(device, true, "");
 	struct tp_event event;
 	struct tp_turn turn;
 
@@ -228,7 +233,7 @@ static void exchange(struct tp *client, struct tp_conn *conn)
 static void sleepers_serve_each_other(void)
 {
 	pid_t pid = start_peer();
-	struct tp *client = open_instance(memif, false, NULL);
+	struct tp *client = open_instance(memif, false, "");
 	struct tp_error error = {0};
 	struct tp_event event;
 	struct tp_conn *conn;

@@ -2,19 +2,31 @@
 
 #include "tests/support/suite.h"
 
+#include <math.h>
+
 enum { MSS = 1000 };
+
+#define SECOND_NS (1000ull * 1000 * 1000)
+
+/* An ACK up to `ack` of `bytes`, of `flight` that were out. */
+static enum congestion_verdict acked(struct congestion *c, uint32_t ack, uint32_t bytes,
+				     uint32_t flight)
+{
+	return congestion_acked(
+		c, MSS, &(struct congestion_ack){.ack = ack, .acked = bytes, .flight = flight});
+}
 
 static void begins(void)
 {
 	struct congestion c;
 
-	congestion_init(&c, MSS, 0, false);
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
 	CU_ASSERT(c.cwnd == 10 * MSS);
-	congestion_init(&c, 8960, 0, false);
+	congestion_init(&c, &congestion_newreno, 8960, 0, false);
 	CU_ASSERT(c.cwnd == 2 * 8960);
-	congestion_init(&c, 1460, 0, false);
+	congestion_init(&c, &congestion_newreno, 1460, 0, false);
 	CU_ASSERT(c.cwnd == 14600);
-	congestion_init(&c, MSS, 0, true);
+	congestion_init(&c, &congestion_newreno, MSS, 0, true);
 	CU_ASSERT(c.cwnd == MSS);
 }
 
@@ -22,18 +34,18 @@ static void grows(void)
 {
 	struct congestion c;
 
-	congestion_init(&c, MSS, 0, false);
-	congestion_acked(&c, MSS, 1000, MSS, 10 * MSS);
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
+	acked(&c, 1000, MSS, 10 * MSS);
 	CU_ASSERT(c.cwnd == 11 * MSS);
-	congestion_acked(&c, MSS, 6000, 5 * MSS, 9 * MSS); /* one ACK counts as one segment */
+	acked(&c, 6000, 5 * MSS, 9 * MSS); /* one ACK counts as one segment */
 	CU_ASSERT(c.cwnd == 12 * MSS);
-	congestion_acked(&c, MSS, 10000, 4 * MSS, 4 * MSS); /* the rest of a flight of ten */
+	acked(&c, 10000, 4 * MSS, 4 * MSS); /* the rest of a flight of ten */
 	CU_ASSERT(c.cwnd == 13 * MSS);
-	congestion_acked(&c, MSS, 11000, MSS, MSS); /* not the window's fault */
+	acked(&c, 11000, MSS, MSS); /* not the window's fault */
 	CU_ASSERT(c.cwnd == 13 * MSS);
 	c.ssthresh = c.cwnd;
 	for (uint32_t i = 0; i < 13; i++)
-		congestion_acked(&c, MSS, 12000 + i * MSS, MSS, 13 * MSS);
+		acked(&c, 12000 + i * MSS, MSS, 13 * MSS);
 	CU_ASSERT(c.cwnd == 14 * MSS);
 }
 
@@ -41,9 +53,9 @@ static void acks_cannot_be_divided(void)
 {
 	struct congestion c;
 
-	congestion_init(&c, MSS, 0, false);
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
 	for (uint32_t i = 1; i <= MSS; i++)
-		congestion_acked(&c, MSS, i, 1, c.cwnd);
+		acked(&c, i, 1, c.cwnd);
 	CU_ASSERT(c.cwnd == 11 * MSS);
 }
 
@@ -51,7 +63,7 @@ static void recovers(void)
 {
 	struct congestion c;
 
-	congestion_init(&c, MSS, 0, false);
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
 	CU_ASSERT(congestion_duplicate(&c, MSS, 1, 10 * MSS, 10001) == CONGESTION_GO_ON);
 	CU_ASSERT(congestion_window(&c, MSS) == 11 * MSS); /* limited transmit */
 	CU_ASSERT(congestion_duplicate(&c, MSS, 1, 10 * MSS, 10001) == CONGESTION_GO_ON);
@@ -60,9 +72,9 @@ static void recovers(void)
 	CU_ASSERT(c.ssthresh == 5 * MSS && c.cwnd == 8 * MSS && c.recovering);
 	CU_ASSERT(congestion_duplicate(&c, MSS, 1, 10 * MSS, 10001) == CONGESTION_GO_ON);
 	CU_ASSERT(c.cwnd == 9 * MSS);
-	CU_ASSERT(congestion_acked(&c, MSS, 3001, 3 * MSS, 10 * MSS) == CONGESTION_RESEND);
+	CU_ASSERT(acked(&c, 3001, 3 * MSS, 10 * MSS) == CONGESTION_RESEND);
 	CU_ASSERT(c.cwnd == 7 * MSS && c.recovering);
-	CU_ASSERT(congestion_acked(&c, MSS, 10001, 7 * MSS, 7 * MSS) == CONGESTION_GO_ON);
+	CU_ASSERT(acked(&c, 10001, 7 * MSS, 7 * MSS) == CONGESTION_GO_ON);
 	CU_ASSERT(!c.recovering && c.cwnd == 2 * MSS);
 	/* Duplicates of what was sent before the recovery ended begin no other. */
 	for (unsigned i = 0; i < 5; i++)
@@ -73,7 +85,7 @@ static void times_out(void)
 {
 	struct congestion c;
 
-	congestion_init(&c, MSS, 0, false);
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
 	congestion_timeout(&c, MSS, 10 * MSS, 10001, true);
 	CU_ASSERT(c.cwnd == MSS && c.ssthresh == 5 * MSS);
 	for (unsigned i = 0; i < 5; i++) /* duplicates of what was sent before it say nothing new */
@@ -84,12 +96,157 @@ static void times_out(void)
 	CU_ASSERT(c.ssthresh == 2 * MSS);
 }
 
+/* --- CUBIC --- */
+
+/* In congestion avoidance after a cut from `segments` in flight. */
+static void begin_cubic(struct congestion *c, uint32_t segments)
+{
+	congestion_init(c, &congestion_cubic, MSS, 0, false);
+	c->cwnd = segments * MSS;
+	congestion_timeout(c, MSS, c->cwnd, 0, true);
+	c->cwnd = c->ssthresh;
+}
+
+/* For so long all that the window allows is acknowledged once a round trip, a segment an ACK. */
+static void fill_window(struct congestion *c, uint64_t *now_ns, uint64_t rtt_ns, uint64_t for_ns)
+{
+	uint32_t seq = 0;
+
+	for (uint64_t end_ns = *now_ns + for_ns; *now_ns < end_ns; *now_ns += rtt_ns) {
+		uint32_t flight = c->cwnd / MSS * MSS;
+
+		for (uint32_t left = flight; left > 0; left -= MSS) {
+			seq += MSS;
+			congestion_acked(c, MSS,
+					 &(struct congestion_ack){.ack = seq,
+								  .acked = MSS,
+								  .flight = left,
+								  .now_ns = *now_ns,
+								  .rtt_ns = rtt_ns});
+		}
+	}
+}
+
+/* W_cubic(t) of RFC 9438 figure 1 in floating point, segments, after a cut from `max` to 0.7. */
+static double curve(double max, double t_s)
+{
+	double k_s = cbrt(max * 0.3 / 0.4);
+
+	return 0.4 * pow(t_s - k_s, 3) + max;
+}
+
+static void cubic_cuts_to_seven_tenths(void)
+{
+	struct congestion c;
+
+	begin_cubic(&c, 100);
+	CU_ASSERT_EQUAL(c.ssthresh, 70 * MSS);
+	begin_cubic(&c, 2);
+	CU_ASSERT_EQUAL(c.ssthresh, 2 * MSS);
+}
+
+/* Long round trips: what NewReno would have is below the curve up to there. */
+static void cubic_follows_its_curve(void)
+{
+	static const double times_s[] = {1, 2, 4, 5, 8, 10};
+	uint64_t now_ns = 7 * SECOND_NS, begin_ns = now_ns;
+	struct congestion c;
+
+	begin_cubic(&c, 1000);
+	for (unsigned i = 0; i < sizeof(times_s) / sizeof(times_s[0]); i++) {
+		uint64_t at_ns = begin_ns + (uint64_t)(times_s[i] * 1e9);
+		double expected = curve(1000, times_s[i]);
+
+		fill_window(&c, &now_ns, SECOND_NS / 10, at_ns - now_ns);
+		CU_ASSERT_DOUBLE_EQUAL(c.cwnd / (double)MSS, expected, expected * 0.01);
+	}
+}
+
+/* Short round trips: the curve is slow, and NewReno would be faster (RFC 9438 4.3). */
+static void cubic_is_no_slower_than_newreno(void)
+{
+	struct congestion c, reno;
+	uint64_t now_ns = SECOND_NS, reno_ns = SECOND_NS;
+
+	begin_cubic(&c, 20);
+	fill_window(&c, &now_ns, SECOND_NS / 1000, SECOND_NS / 10);
+	congestion_init(&reno, &congestion_newreno, MSS, 0, false);
+	reno.cwnd = reno.ssthresh = 14 * MSS;
+	fill_window(&reno, &reno_ns, SECOND_NS / 1000, SECOND_NS / 10);
+	/* 9/17 of its steps up to the window of the cut, then the same */
+	CU_ASSERT_TRUE(c.cwnd > 20 * MSS && reno.cwnd - c.cwnd < 8 * MSS);
+}
+
+static void cubic_leaves_room_to_others(void)
+{
+	struct congestion c;
+
+	begin_cubic(&c, 1000);
+	CU_ASSERT_EQUAL(c.cubic.max, 1000 * MSS);
+	congestion_timeout(&c, MSS, c.cwnd, 0, true); /* again, at 700 */
+	CU_ASSERT_EQUAL(c.cubic.max, 595 * MSS);
+}
+
+/* A pause is no time in congestion avoidance: the window goes on from where it stood. */
+static void cubic_does_not_count_pauses(void)
+{
+	uint64_t now_ns = SECOND_NS;
+	struct congestion c;
+	uint32_t before;
+
+	begin_cubic(&c, 100);
+	fill_window(&c, &now_ns, SECOND_NS / 10, SECOND_NS);
+	before = c.cwnd;
+	congestion_acked(
+		&c, MSS,
+		&(struct congestion_ack){.ack = 1, .acked = 1, .flight = 1, .now_ns = now_ns});
+	now_ns += 100 * SECOND_NS;
+	fill_window(&c, &now_ns, SECOND_NS / 10, SECOND_NS / 10);
+	CU_ASSERT_TRUE(c.cwnd >= before && c.cwnd < before + 10 * MSS);
+}
+
+/* A clock that stands still, or has run for years, breaks nothing. */
+static void cubic_stays_within_bounds(void)
+{
+	static const uint64_t steps_ns[] = {0, 1, SECOND_NS, 1000 * SECOND_NS,
+					    365 * 86400 * SECOND_NS};
+	struct congestion c;
+
+	for (unsigned i = 0; i < sizeof(steps_ns) / sizeof(steps_ns[0]); i++) {
+		uint64_t now_ns = 1;
+
+		congestion_init(&c, &congestion_cubic, 9000, 0, false);
+		c.cwnd = CONGESTION_CWND_MAX;
+		congestion_timeout(&c, 9000, c.cwnd, 0, true);
+		c.cwnd = c.ssthresh;
+		for (unsigned k = 0; k < 2000; k++, now_ns += steps_ns[i]) {
+			uint32_t before = c.cwnd;
+
+			congestion_acked(&c, 9000,
+					 &(struct congestion_ack){.ack = k * 9000,
+								  .acked = c.cwnd,
+								  .flight = c.cwnd,
+								  .now_ns = now_ns,
+								  .rtt_ns = steps_ns[i]});
+			CU_ASSERT_TRUE(c.cwnd >= before && c.cwnd <= CONGESTION_CWND_MAX);
+			CU_ASSERT_TRUE(c.cwnd - before <= before / 2 + 9000);
+		}
+	}
+}
+
 static const struct suite_test tests[] = {
 	{"the initial window is RFC 6928's, one segment after a lost SYN", begins},
 	{"slow start and avoidance grow only while the window limits", grows},
 	{"dividing an ACK gains nothing", acks_cannot_be_divided},
 	{"three duplicates begin one NewReno recovery", recovers},
 	{"a timeout halves once and restarts from one segment", times_out},
+	{"CUBIC cuts to seven tenths", cubic_cuts_to_seven_tenths},
+	{"CUBIC follows its curve around the last cut and beyond", cubic_follows_its_curve},
+	{"CUBIC is no slower than NewReno would be", cubic_is_no_slower_than_newreno},
+	{"CUBIC that has less than before leaves room to others", cubic_leaves_room_to_others},
+	{"CUBIC does not count pauses", cubic_does_not_count_pauses},
+	{"CUBIC's window moves by no more than a half, whatever the clock does",
+	 cubic_stays_within_bounds},
 };
 
 SUITE_MAIN("congestion", tests)

@@ -84,6 +84,7 @@ static bool open_link(unsigned loss)
 				     .conn_max = 16,
 				     .recv_bytes = 65536,
 				     .send_bytes = 65536,
+				     .congestion = UTCP_CUBIC,
 				     .secret = {5, 5}};
 
 	if (unshare(CLONE_NEWNET) != 0) {

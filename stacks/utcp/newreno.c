@@ -1,0 +1,27 @@
+/*
+ * newreno: congestion avoidance by a segment a round trip, and cuts to a half (RFC 5681).
+ */
+#include "stacks/utcp/congestion.h"
+
+/* RFC 5681 3.1, by bytes (RFC 3465 2.1): a segment for each window that was acknowledged. */
+static void avoid(struct congestion *congestion, uint16_t mss, const struct congestion_ack *ack)
+{
+	congestion->acked_bytes += ack->acked;
+	if (congestion->acked_bytes < congestion->cwnd)
+		return;
+	congestion->acked_bytes -= congestion->cwnd;
+	congestion->cwnd += mss;
+}
+
+/* RFC 5681 equation 4. */
+static uint32_t reduce(struct congestion *congestion, uint16_t mss, uint32_t flight)
+{
+	return congestion_most(flight / 2, 2u * mss);
+}
+
+static void rest(struct congestion *congestion)
+{
+}
+
+const struct congestion_algorithm congestion_newreno = {
+	.avoid = avoid, .reduce = reduce, .rest = rest};
