@@ -81,6 +81,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 		conn->handle == HANDLE_CLOSING || conn->handle == HANDLE_TOLD || conn->reset_due;
 
 	CHECK(conn->state < CONN_STATE_COUNT);
+	CHECK(conn->challenges.taken <= CHALLENGES_CONN_MAX);
 	CHECK(conn->handle != HANDLE_NONE || conn->state == CONN_SYN_RECEIVED);
 	CHECK(!(conn->events & UTCP_CLOSED) || conn->handle == HANDLE_CLOSING);
 	CHECK((conn->events != 0 || conn->handle == HANDLE_TOLD) == list_linked(&conn->event_link));
@@ -105,6 +106,7 @@ void utcp_check(const struct utcp *utcp)
 
 	check_counters(utcp);
 	CHECK(utcp->answers.count <= ANSWERS_MAX);
+	CHECK(utcp->challenges.left < CHALLENGES_MIN + CHALLENGES_SPREAD);
 	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
 		const struct utcp_conn *conn = slab_at(&utcp->conns, i);
 

@@ -15,6 +15,7 @@
 #include "dataplane/core/list.h"
 #include "dataplane/core/ring.h"
 #include "dataplane/core/timer.h"
+#include "stacks/utcp/challenge.h"
 #include "stacks/utcp/congestion.h"
 #include "stacks/utcp/reassembly.h"
 #include "stacks/utcp/rtt.h"
@@ -97,10 +98,9 @@ struct utcp_conn {
 	struct reassembly reassembly;
 
 	/* Looked at when it begins, ends or goes astray. */
-	bool active;	    /* we called */
-	bool scale_ok;	    /* the peer offered window scale */
-	uint8_t challenges; /* challenge ACKs in the second that began at challenge_at_ns */
-	uint64_t challenge_at_ns;
+	bool active;   /* we called */
+	bool scale_ok; /* the peer offered window scale */
+	struct challenge_share challenges;
 	uint32_t iss;
 	uint32_t irs;
 	uint32_t fin_seq;

@@ -40,6 +40,7 @@ struct utcp {
 	struct list time_wait; /* oldest first */
 	struct answers answers;
 	struct arp arp;
+	struct challenges challenges;
 	uint64_t stalled_at_ns; /* timers were last found late: older round trips do not count */
 	uint16_t listen_ports[UTCP_LISTEN_MAX];
 	unsigned listen_count;

@@ -8,36 +8,9 @@
 #include "stacks/utcp/instance.h"
 #include "stacks/utcp/seq.h"
 
-enum {
-	CHALLENGES_A_SECOND = 10, /* each connection its own, so none leaks (CVE-2016-5696) */
-	DUP_ACKS_DUE_MAX = 64,
-};
-
-#define CHALLENGE_PERIOD_NS (1000ull * 1000 * 1000)
+enum { DUP_ACKS_DUE_MAX = 64 };
 
 /* --- leaves ---------------------------------------------------------------------------------- */
-
-/* Whether one more answer to a segment that should not have come may be sent to this peer (RFC 5961
- * 7). */
-static bool may_answer(struct utcp_conn *conn, uint64_t now_ns)
-{
-	if (now_ns - conn->challenge_at_ns >= CHALLENGE_PERIOD_NS) {
-		conn->challenge_at_ns = now_ns;
-		conn->challenges = 0;
-	}
-	if (conn->challenges == CHALLENGES_A_SECOND)
-		return false;
-	conn->challenges++;
-	return true;
-}
-
-static void challenge(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
-{
-	if (!may_answer(conn, now_ns))
-		return;
-	utcp->counters.challenge_acks++;
-	tcp_ack_soon(utcp, conn);
-}
 
 /* An ACK that the peer must be able to count (RFC 5681 4.2). */
 static void duplicate_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
@@ -235,7 +208,8 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 	 * Data sent again needs its ACK. Empty segments get a bounded number, so that two confused
 	 * ends do not answer each other for ever.
 	 */
-	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) || may_answer(conn, now_ns))
+	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) ||
+	    challenge_allowed(utcp, conn, now_ns))
 		tcp_ack_soon(utcp, conn);
 	return false;
 }
@@ -264,7 +238,7 @@ static bool step_reset(struct utcp *utcp, struct utcp_conn *conn, const struct s
 	if (conn->state == CONN_TIME_WAIT) /* RFC 1337: no assassination */
 		return false;
 	if (segment->seq != conn->rcv_nxt)
-		challenge(utcp, conn, now_ns);
+		challenge_send(utcp, conn, now_ns);
 	else
 		close_conn(utcp, conn, reset_reason(conn));
 	return false;
@@ -276,7 +250,7 @@ static bool step_syn(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 {
 	if (!(segment->flags & TCP_SYN))
 		return true;
-	challenge(utcp, conn, now_ns);
+	challenge_send(utcp, conn, now_ns);
 	return false;
 }
 
@@ -339,7 +313,7 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 	}
 	if (seq_after(segment->ack, conn->snd_max) ||
 	    seq_before(segment->ack, conn->snd_una - conn->snd_wnd_max)) { /* RFC 5961 5.2 */
-		challenge(utcp, conn, now_ns);
+		challenge_send(utcp, conn, now_ns);
 		return false;
 	}
 	if (conn->snd_wnd == 0)

@@ -121,6 +121,7 @@ struct utcp_event {
 	X(ooo_dropped, "segments out of order for which there was no room")                  \
 	X(old_segments, "segments outside the window or already received")                   \
 	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                  \
+	X(challenges_withheld, "answers to strange segments that a limit forbade")           \
 	X(no_listener, "segments to nobody, answered with RST")                              \
 	X(opened_active, "connections we opened")                                            \
 	X(opened_passive, "connections accepted")                                            \
