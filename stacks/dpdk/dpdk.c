@@ -207,7 +207,8 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 		return failure;
 	dpdk->now_ns = clock_now_ns();
 	dpdk_note_link(dpdk, dpdk->now_ns);
-	failure = utcp_connect(dpdk->utcp, addr->ip, addr->port, dpdk->now_ns, &handle);
+	failure =
+		utcp_connect(dpdk->utcp, addr_of_ip4(addr->ip), addr->port, dpdk->now_ns, &handle);
 	if (failure)
 		return tp_fail(
 			error, failure, "cannot connect to %s: %s", tp_addr_print(addr, text),

@@ -32,7 +32,8 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	}
 	if (!conn_fin_acked(conn))
 		CHECK(!seq_after(conn->snd_max, end));
-	CHECK(conn->mss >= SEGMENT_MSS_MIN && conn->mss <= utcp->config.mtu - IP_BYTES - TCP_BYTES);
+	CHECK(conn->mss >= SEGMENT_MSS_MIN &&
+	      conn->mss <= segment_head_mss(&conn->head, utcp->config.mtu));
 	CHECK(conn->congestion.cwnd >= conn->mss);
 	/* Whatever waits for the peer has the timeout running. */
 	if (conn->snd_una != conn->snd_nxt || conn->state == CONN_FIN_WAIT_2 ||
@@ -75,6 +76,18 @@ static void check_timers(const struct utcp_conn *conn)
 	CHECK((conn->timer.at_ns != TIMER_NEVER) == list_linked(&conn->timer.link));
 }
 
+/* It is found by its ends, and waits for a neighbour only while that one is being asked for. */
+static void check_ends(const struct utcp *utcp, const struct utcp_conn *conn)
+{
+	struct segment_ends ends = segment_head_ends(&conn->head);
+
+	CHECK(tuples_find(&utcp->tuples, &utcp->conns, &ends) == conn);
+	CHECK(conn->key == tuples_key(&utcp->tuples, &ends));
+	CHECK((conn->key >> 56 == 0) == segment_head_is_ip6(&conn->head));
+	if (conn->unresolved)
+		CHECK(neighbours_asks(&utcp->neighbours, &ends.peer));
+}
+
 static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 {
 	bool has_end =
@@ -96,7 +109,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 		return;
 	}
 	CHECK(!has_end || conn->state == CONN_TIME_WAIT);
-	CHECK(tuples_find(&utcp->tuples, &utcp->conns, conn->key) == conn);
+	check_ends(utcp, conn);
 	check_sending(utcp, conn);
 }
 
@@ -107,6 +120,7 @@ void utcp_check(const struct utcp *utcp)
 	check_counters(utcp);
 	CHECK(utcp->answers.count <= ANSWERS_MAX);
 	CHECK(utcp->challenges.left < CHALLENGES_MIN + CHALLENGES_SPREAD);
+	neighbours_check(&utcp->neighbours);
 	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
 		const struct utcp_conn *conn = slab_at(&utcp->conns, i);
 

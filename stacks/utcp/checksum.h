@@ -57,14 +57,16 @@ static inline void checksum_put(uint8_t *to, uint64_t sum)
 	memcpy(to, &value, sizeof(value));
 }
 
-/* What a TCP pseudo header (RFC 9293 3.1) adds; addresses point at four wire bytes each. */
-static inline uint64_t checksum_pseudo(const uint8_t *source, const uint8_t *destination,
-				       uint16_t tcp_bytes)
+/*
+ * What a TCP pseudo header adds (RFC 9293 3.1, RFC 8200 8.1): `addresses` is where the header's
+ * source and destination stand, one behind the other.
+ */
+static inline uint64_t checksum_pseudo(const uint8_t *addresses, size_t addresses_bytes,
+				       uint8_t protocol, uint16_t bytes)
 {
-	uint64_t sum = (uint64_t)__builtin_bswap16(6) + __builtin_bswap16(tcp_bytes);
+	uint64_t sum = (uint64_t)__builtin_bswap16(protocol) + __builtin_bswap16(bytes);
 
-	sum = checksum_add(sum, source, 4);
-	return checksum_add(sum, destination, 4);
+	return checksum_add(sum, addresses, addresses_bytes);
 }
 
 #endif

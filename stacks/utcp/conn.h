@@ -19,7 +19,7 @@
 #include "stacks/utcp/congestion.h"
 #include "stacks/utcp/reassembly.h"
 #include "stacks/utcp/rtt.h"
-#include "stacks/utcp/segment.h"
+#include "stacks/utcp/segment_head.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -78,7 +78,7 @@ struct utcp_conn {
 	uint16_t mss;	   /* most payload of a segment to the peer */
 	uint8_t snd_scale; /* the peer's windows are shifted left by this */
 	uint8_t rcv_scale; /* ours right by this; both 0 unless both sides offered (RFC 7323 2.2) */
-	bool unresolved;   /* waits for ARP: nothing can be sent */
+	bool unresolved;   /* waits for the peer's hardware address: nothing can be sent */
 	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;
 	bool fin_known;	  /* the peer's FIN was seen, perhaps ahead of data, at fin_seq */
@@ -132,9 +132,9 @@ static inline bool conn_alive(const struct utcp_conn *conn)
 	       (conn->handle != HANDLE_NONE && conn->handle != HANDLE_GONE);
 }
 
-static inline uint32_t conn_peer_ip(const struct utcp_conn *conn)
+static inline struct utcp_addr conn_peer(const struct utcp_conn *conn)
 {
-	return (uint32_t)(conn->key >> 32);
+	return segment_head_ends(&conn->head).peer;
 }
 
 /* Bytes committed that have not been sent, or are to be sent again. */

@@ -1,9 +1,9 @@
 /*
  * instance: one utcp, and what its parts ask of each other.
  *
- * A frame's way in: utcp_input (ip.c) -> arp.c, icmp.c, or tcp_in.c, which finds the connection
- * (tuples.h) and takes the steps of RFC 9293 3.10.7. A frame's way out: utcp_output (tcp_out.c)
- * asks the queue of ready answers, then each connection on `out`. Time comes in through
+ * A frame's way in: utcp_input (ip.c) -> arp.c, or ip4.c -> icmp.c or tcp_in.c, which finds the
+ * connection (tuples.h) and takes the steps of RFC 9293 3.10.7. A frame's way out: utcp_output
+ * (tcp_out.c) asks the queue of ready answers, then each connection on `out`. Time comes in through
  * utcp_advance (tcp_timer.c). close.c ends connections, in one place.
  *
  * Plane: turn, except create, destroy and listen in utcp.c.
@@ -15,8 +15,8 @@
 #include "dataplane/core/slab.h"
 #include "dataplane/core/timer.h"
 #include "stacks/utcp/answers.h"
-#include "stacks/utcp/arp.h"
 #include "stacks/utcp/conn.h"
+#include "stacks/utcp/neighbours.h"
 #include "stacks/utcp/segment.h"
 #include "stacks/utcp/tuples.h"
 #include "stacks/utcp/utcp.h"
@@ -39,8 +39,8 @@ struct utcp {
 	struct list half_open; /* in SYN-RECEIVED from a listener, oldest first */
 	struct list time_wait; /* oldest first */
 	struct answers answers;
-	struct arp arp;
 	struct challenges challenges;
+	struct neighbours neighbours;
 	uint64_t stalled_at_ns; /* timers were last found late: older round trips do not count */
 	uint16_t listen_ports[UTCP_LISTEN_MAX];
 	unsigned listen_count;
@@ -75,8 +75,12 @@ static inline void utcp_settle(struct utcp *utcp)
 
 bool utcp_listens(const struct utcp *utcp, uint16_t port);
 
-/* Whether `ip` is another host of our subnet. */
-bool utcp_reachable(const struct utcp *utcp, uint32_t ip);
+/* Whether `addr` is another host of our subnet. */
+bool utcp_reachable(const struct utcp *utcp, const struct utcp_addr *addr);
+
+/* Whether there is an address of its family to reach it from, and which. */
+bool utcp_own_addr(const struct utcp *utcp, const struct utcp_addr *peer,
+		   struct utcp_addr *own_out);
 
 /* --- open.c ---------------------------------------------------------------------------------- */
 
@@ -92,8 +96,8 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 		      uint64_t now_ns);
 
 /* The peer's hardware address was found or not. */
-void open_resolved(struct utcp *utcp, uint32_t ip, const uint8_t mac[MAC_BYTES]);
-void open_unresolved(struct utcp *utcp, uint32_t ip);
+void open_resolved(struct utcp *utcp, const struct utcp_addr *peer, const uint8_t mac[MAC_BYTES]);
+void open_unresolved(struct utcp *utcp, const struct utcp_addr *peer);
 
 /* --- close.c --------------------------------------------------------------------------------- */
 

@@ -19,9 +19,9 @@ static const struct congestion_algorithm *const algorithms[UTCP_CONGESTION_COUNT
 	[UTCP_CUBIC] = &congestion_cubic,
 };
 
-static uint16_t own_mss(const struct utcp *utcp)
+static uint16_t own_mss(const struct utcp *utcp, const struct utcp_conn *conn)
 {
-	return (uint16_t)(utcp->config.mtu - IP_BYTES - TCP_BYTES);
+	return segment_head_mss(&conn->head, utcp->config.mtu);
 }
 
 /* The smallest shift with which the whole receive memory fits a window field. */
@@ -35,28 +35,30 @@ static uint8_t own_scale(const struct utcp *utcp)
 }
 
 /* RFC 6528: a clock and a keyed hash of the ends. */
-static uint32_t choose_isn(const struct utcp *utcp, uint64_t key, uint64_t now_ns)
+static uint32_t choose_isn(const struct utcp *utcp, const struct segment_ends *ends,
+			   uint64_t now_ns)
 {
-	uint64_t tuple[2] = {key, utcp->config.ip};
+	uint64_t tuple[5] = {ends->own.words[0], ends->own.words[1], ends->peer.words[0],
+			     ends->peer.words[1], (uint32_t)ends->peer_port << 16 | ends->own_port};
 
 	if (utcp->config.isn_fixed)
 		return utcp->config.isn;
-	return (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)siphash_words(&utcp->key, tuple, 2);
+	return (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)siphash_words(&utcp->key, tuple, 5);
 }
 
 /* An unused local port towards this peer, from a place nobody can guess (RFC 6056 3.3.3). 0 if
  * there is none. */
-static uint16_t choose_port(struct utcp *utcp, uint32_t ip, uint16_t port)
+static uint16_t choose_port(struct utcp *utcp, const struct segment_ends *ends)
 {
-	uint64_t peer = tuples_key(ip, port, 0);
-	uint32_t offset = (uint32_t)siphash_words(&utcp->key, &peer, 1);
+	uint64_t peer[3] = {ends->peer.words[0], ends->peer.words[1], ends->peer_port};
+	uint32_t offset = (uint32_t)siphash_words(&utcp->key, peer, 3);
+	struct segment_ends tried = *ends;
 
 	for (unsigned i = 0; i < PORT_COUNT; i++) {
-		uint16_t own = (uint16_t)(PORT_FIRST + (offset + utcp->port_next++) % PORT_COUNT);
-
-		if (!utcp_listens(utcp, own) &&
-		    !tuples_find(&utcp->tuples, &utcp->conns, tuples_key(ip, port, own)))
-			return own;
+		tried.own_port = (uint16_t)(PORT_FIRST + (offset + utcp->port_next++) % PORT_COUNT);
+		if (!utcp_listens(utcp, tried.own_port) &&
+		    !tuples_find(&utcp->tuples, &utcp->conns, &tried))
+			return tried.own_port;
 	}
 	return 0;
 }
@@ -74,31 +76,33 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 	CHECK(conn != NULL);
 	conn_prepare(conn, slab_acquire(&utcp->rings), utcp->config.recv_bytes,
 		     utcp->config.send_bytes);
-	conn->key = tuples_key(ends->peer_ip, ends->peer_port, ends->own_port);
+	conn->key = tuples_key(&utcp->tuples, ends);
 	segment_head_init(&conn->head, utcp->config.mac, mac, ends);
-	conn->mss = own_mss(utcp) < SEGMENT_MSS_DEFAULT ? own_mss(utcp) : SEGMENT_MSS_DEFAULT;
-	conn->iss = choose_isn(utcp, conn->key, now_ns);
+	conn->mss = own_mss(utcp, conn);
+	if (conn->mss > SEGMENT_MSS_DEFAULT)
+		conn->mss = SEGMENT_MSS_DEFAULT;
+	conn->iss = choose_isn(utcp, ends, now_ns);
 	conn->snd_una = conn->snd_nxt = conn->snd_max = conn->iss;
 	tuples_add(&utcp->tuples, &utcp->conns, conn);
 	return conn;
 }
 
-int utcp_connect(struct utcp *utcp, uint32_t ip, uint16_t port, uint64_t now_ns,
+int utcp_connect(struct utcp *utcp, struct utcp_addr peer, uint16_t port, uint64_t now_ns,
 		 struct utcp_conn **conn_out)
 {
-	struct segment_ends ends = {.own_ip = utcp->config.ip, .peer_ip = ip, .peer_port = port};
+	struct segment_ends ends = {.peer = peer, .peer_port = port};
 	uint8_t mac[MAC_BYTES] = {0};
 	struct utcp_conn *conn;
 	int found;
 
-	if (!utcp_reachable(utcp, ip))
+	if (!utcp_own_addr(utcp, &peer, &ends.own) || !utcp_reachable(utcp, &peer))
 		return -ENETUNREACH;
-	ends.own_port = choose_port(utcp, ip, port);
+	ends.own_port = choose_port(utcp, &ends);
 	if (ends.own_port == 0)
 		return -EADDRNOTAVAIL;
 	if (utcp->conns.in_use == utcp->conns.count && !close_reclaim(utcp))
 		return -ENOBUFS;
-	found = arp_resolve(utcp, ip, now_ns, mac);
+	found = neighbours_resolve(utcp, &peer, now_ns, mac);
 	if (found < 0)
 		return -ENOBUFS;
 	conn = new_conn(utcp, &ends, mac, now_ns);
@@ -114,12 +118,23 @@ int utcp_connect(struct utcp *utcp, uint32_t ip, uint16_t port, uint64_t now_ns,
 	return 0;
 }
 
-void open_resolved(struct utcp *utcp, uint32_t ip, const uint8_t mac[MAC_BYTES])
+/* Whether this call waits for the hardware address of `peer`. */
+static bool awaits(const struct utcp_conn *conn, const struct utcp_addr *peer)
+{
+	struct utcp_addr its;
+
+	if (conn->state != CONN_SYN_SENT || !conn->unresolved)
+		return false;
+	its = conn_peer(conn);
+	return addr_equal(&its, peer);
+}
+
+void open_resolved(struct utcp *utcp, const struct utcp_addr *peer, const uint8_t mac[MAC_BYTES])
 {
 	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
 		struct utcp_conn *conn = slab_at(&utcp->conns, i);
 
-		if (conn->state == CONN_SYN_SENT && conn->unresolved && conn_peer_ip(conn) == ip) {
+		if (awaits(conn, peer)) {
 			memcpy(conn->head.bytes + ETH_DESTINATION, mac, MAC_BYTES);
 			conn->unresolved = false;
 			utcp_mark(utcp, conn);
@@ -127,22 +142,19 @@ void open_resolved(struct utcp *utcp, uint32_t ip, const uint8_t mac[MAC_BYTES])
 	}
 }
 
-void open_unresolved(struct utcp *utcp, uint32_t ip)
+void open_unresolved(struct utcp *utcp, const struct utcp_addr *peer)
 {
 	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
 		struct utcp_conn *conn = slab_at(&utcp->conns, i);
 
-		if (conn->state == CONN_SYN_SENT && conn->unresolved && conn_peer_ip(conn) == ip)
+		if (awaits(conn, peer))
 			close_conn(utcp, conn, UTCP_UNREACHABLE);
 	}
 }
 
 bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns)
 {
-	struct segment_ends ends = {.own_ip = utcp->config.ip,
-				    .peer_ip = segment->peer_ip,
-				    .own_port = segment->own_port,
-				    .peer_port = segment->peer_port};
+	struct segment_ends ends = segment_ends(segment);
 	struct utcp_conn *conn = new_conn(utcp, &ends, segment->frame + ETH_SOURCE, now_ns);
 
 	if (!conn)
@@ -160,12 +172,12 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 	uint16_t mss = segment->mss < SEGMENT_MSS_MIN ? SEGMENT_MSS_MIN : segment->mss;
 	uint32_t capacity = conn->recv.capacity;
 
-	conn->mss = mss < own_mss(utcp) ? mss : own_mss(utcp); /* RFC 9293 3.7.1 */
+	conn->mss = mss < own_mss(utcp, conn) ? mss : own_mss(utcp, conn); /* RFC 9293 3.7.1 */
 	conn->scale_ok = segment->scale_given;
 	conn->snd_scale = segment->scale_given ? segment->scale : 0;
 	if (!segment->scale_given)
 		conn->rcv_scale = 0;
-	if (conn->unresolved) { /* its frame answers what ARP is still asking */
+	if (conn->unresolved) { /* its frame answers what is still being asked */
 		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
 		conn->unresolved = false;
 	}

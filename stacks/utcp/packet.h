@@ -1,5 +1,5 @@
 /*
- * packet: where the fields of an Ethernet, ARP, IPv4, ICMP and TCP header stand.
+ * packet: where the fields of an Ethernet, ARP, IPv4, IPv6, ICMP and TCP header stand.
  *
  * Offsets count from the beginning of the header that they belong to.
  */
@@ -13,6 +13,7 @@ enum {
 	ETH_BYTES = 14,
 	ETH_TYPE_IPV4 = 0x0800,
 	ETH_TYPE_ARP = 0x0806,
+	ETH_TYPE_IPV6 = 0x86dd,
 	MAC_BYTES = 6,
 };
 
@@ -47,6 +48,18 @@ enum {
 	IP_TTL_DEFAULT = 64,
 	IP_ICMP = 1,
 	IP_TCP = 6,
+	IP_ADDRESSES_BYTES = 8, /* source and destination */
+};
+
+enum {
+	IP6_VERSION = 0,
+	IP6_PAYLOAD = 4, /* bytes behind this header, extension headers included */
+	IP6_NEXT = 6,
+	IP6_HOPS = 7,
+	IP6_SOURCE = 8,
+	IP6_DESTINATION = 24,
+	IP6_BYTES = 40,
+	IP6_ADDRESSES_BYTES = 32,
 };
 
 enum {
@@ -83,7 +96,10 @@ enum tcp_flag {
 	TCP_URG = 1 << 5,
 };
 
-/* All headers of a segment without options. */
-enum { HEAD_BYTES = ETH_BYTES + IP_BYTES + TCP_BYTES };
+/* All headers of a segment without options, over IPv4; and the most that they are. */
+enum {
+	HEAD_BYTES = ETH_BYTES + IP_BYTES + TCP_BYTES,
+	HEAD_BYTES_MAX = ETH_BYTES + IP6_BYTES + TCP_BYTES,
+};
 
 #endif

@@ -55,7 +55,7 @@ static bool flags_are_odd(uint8_t flags)
 enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t bytes,
 				  struct segment *segment)
 {
-	const uint8_t *ip = frame + ETH_BYTES, *tcp = frame + offset;
+	const uint8_t *tcp = frame + offset;
 	unsigned head_bytes;
 	uint64_t sum;
 
@@ -64,10 +64,13 @@ enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t by
 	head_bytes = (tcp[TCP_OFFSET] >> 4) * 4u;
 	if (head_bytes < TCP_BYTES || head_bytes > bytes)
 		return SEGMENT_BAD_HEADER;
-	sum = checksum_pseudo(ip + IP_SOURCE, ip + IP_DESTINATION, (uint16_t)bytes);
+	segment->frame = frame;
+	segment->ip6 = frame[ETH_BYTES] >> 4 == 6;
+	sum = checksum_pseudo(segment_addresses(segment),
+			      segment->ip6 ? IP6_ADDRESSES_BYTES : IP_ADDRESSES_BYTES, IP_TCP,
+			      (uint16_t)bytes);
 	if (checksum_fold(checksum_add(sum, tcp, bytes)) != 0)
 		return SEGMENT_BAD_CHECKSUM;
-	segment->peer_ip = bytes_get_be32(ip + IP_SOURCE);
 	segment->peer_port = bytes_get_be16(tcp + TCP_SOURCE);
 	segment->own_port = bytes_get_be16(tcp + TCP_DESTINATION);
 	segment->seq = bytes_get_be32(tcp + TCP_SEQ);
@@ -76,7 +79,6 @@ enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t by
 	segment->flags = tcp[TCP_FLAGS];
 	segment->data = tcp + head_bytes;
 	segment->bytes = (uint32_t)(bytes - head_bytes);
-	segment->frame = frame;
 	segment->scale_given = false;
 	if (segment->peer_port == 0 || segment->own_port == 0 || flags_are_odd(segment->flags))
 		return SEGMENT_BAD_HEADER;
@@ -86,48 +88,19 @@ enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t by
 	return SEGMENT_OK;
 }
 
-void segment_head_init(struct segment_head *head, const uint8_t own_mac[MAC_BYTES],
-		       const uint8_t peer_mac[MAC_BYTES], const struct segment_ends *ends)
+struct segment_ends segment_ends(const struct segment *segment)
 {
-	uint8_t *ip = head->bytes + ETH_BYTES, *tcp = ip + IP_BYTES;
+	const uint8_t *from = segment_addresses(segment);
+	struct segment_ends ends = {.own_port = segment->own_port, .peer_port = segment->peer_port};
 
-	memset(head->bytes, 0, sizeof(head->bytes));
-	memcpy(head->bytes + ETH_DESTINATION, peer_mac, MAC_BYTES);
-	memcpy(head->bytes + ETH_SOURCE, own_mac, MAC_BYTES);
-	bytes_put_be16(head->bytes + ETH_TYPE, ETH_TYPE_IPV4);
-	ip[IP_VERSION] = 4 << 4 | IP_BYTES / 4;
-	/* Never fragmented, so any identification will do (RFC 6864 4.1). */
-	bytes_put_be16(ip + IP_FRAGMENT, IP_DONT_FRAGMENT);
-	ip[IP_TTL] = IP_TTL_DEFAULT;
-	ip[IP_PROTOCOL] = IP_TCP;
-	bytes_put_be32(ip + IP_SOURCE, ends->own_ip);
-	bytes_put_be32(ip + IP_DESTINATION, ends->peer_ip);
-	bytes_put_be16(tcp + TCP_SOURCE, ends->own_port);
-	bytes_put_be16(tcp + TCP_DESTINATION, ends->peer_port);
-	head->ip_sum = (uint32_t)(uint16_t)~checksum_fold(checksum_add(0, ip, IP_BYTES));
-	head->tcp_sum = (uint32_t)(uint16_t)~checksum_fold(checksum_add(
-		checksum_pseudo(ip + IP_SOURCE, ip + IP_DESTINATION, 0), tcp, TCP_SEQ));
-}
-
-size_t segment_seal(const struct segment_head *head, uint8_t *frame,
-		    const struct segment_fields *fields)
-{
-	uint8_t *ip = frame + ETH_BYTES, *tcp = ip + IP_BYTES;
-	uint16_t tcp_bytes = (uint16_t)(TCP_BYTES + fields->options_bytes + fields->payload_bytes);
-	uint16_t ip_bytes = (uint16_t)(IP_BYTES + tcp_bytes);
-	uint64_t sum;
-
-	memcpy(frame, head->bytes, HEAD_BYTES);
-	bytes_put_be16(ip + IP_TOTAL, ip_bytes);
-	checksum_put(ip + IP_CHECKSUM, (uint64_t)head->ip_sum + __builtin_bswap16(ip_bytes));
-	bytes_put_be32(tcp + TCP_SEQ, fields->seq);
-	bytes_put_be32(tcp + TCP_ACK, fields->ack);
-	tcp[TCP_OFFSET] = (uint8_t)((TCP_BYTES + fields->options_bytes) / 4 << 4);
-	tcp[TCP_FLAGS] = fields->flags;
-	bytes_put_be16(tcp + TCP_WINDOW, fields->window);
-	sum = (uint64_t)head->tcp_sum + __builtin_bswap16(tcp_bytes);
-	checksum_put(tcp + TCP_CHECKSUM, checksum_add(sum, tcp + TCP_SEQ, tcp_bytes - TCP_SEQ));
-	return ETH_BYTES + ip_bytes;
+	if (segment->ip6) {
+		ends.peer = addr_of_ip6(from);
+		ends.own = addr_of_ip6(from + ADDR_BYTES);
+	} else {
+		ends.peer = addr_of_ip4(bytes_get_be32(from));
+		ends.own = addr_of_ip4(bytes_get_be32(from + 4));
+	}
+	return ends;
 }
 
 void segment_put_syn_options(uint8_t *to, uint16_t mss, int scale)

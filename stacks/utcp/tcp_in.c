@@ -489,8 +489,7 @@ static bool reopens(const struct utcp_conn *conn, const struct segment *segment)
 
 bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
 {
-	uint64_t key = tuples_key(segment->peer_ip, segment->peer_port, segment->own_port);
-	struct utcp_conn *conn = tuples_find(&utcp->tuples, &utcp->conns, key);
+	struct utcp_conn *conn = tuples_find_segment(&utcp->tuples, &utcp->conns, segment);
 
 	if (__builtin_expect(!conn, 0))
 		return input_nobody(utcp, segment, now_ns);

@@ -78,8 +78,8 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 					.flags = TCP_SYN | (answer ? TCP_ACKS : 0),
 					.options_bytes = SEGMENT_SYN_OPTIONS};
 
-	segment_put_syn_options(frame + HEAD_BYTES,
-				(uint16_t)(utcp->config.mtu - IP_BYTES - TCP_BYTES),
+	segment_put_syn_options(frame + segment_head_bytes(&conn->head),
+				segment_head_mss(&conn->head, utcp->config.mtu),
 				offer_scale ? conn->rcv_scale : -1);
 	note_sent(utcp, conn, conn->iss + 1, conn->snd_max != conn->iss, now_ns);
 	conn->ack_now = false;
@@ -118,13 +118,14 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 {
 	uint32_t seq = conn->snd_una + plan->offset, end = seq + plan->bytes;
 	bool again = seq_before(seq, conn->snd_max), last;
+	uint8_t *payload = frame + segment_head_bytes(&conn->head);
 	struct span spans[2];
 	unsigned count = ring_spans(&conn->send, plan->offset, plan->bytes, spans);
 
 	if (count > 0)
-		memcpy(frame + HEAD_BYTES, spans[0].base, spans[0].bytes);
+		memcpy(payload, spans[0].base, spans[0].bytes);
 	if (count > 1)
-		memcpy(frame + HEAD_BYTES + spans[0].bytes, spans[1].base, spans[1].bytes);
+		memcpy(payload + spans[0].bytes, spans[1].base, spans[1].bytes);
 	if (seq_after(end, conn->snd_max))
 		utcp->counters.out_bytes += least(end - conn->snd_max, plan->bytes);
 	note_sent(utcp, conn, end + plan->fin, again, now_ns);
@@ -282,10 +283,7 @@ static void queue_reset(struct utcp *utcp, const struct segment_head *head,
 
 void tcp_refuse(struct utcp *utcp, const struct segment *segment)
 {
-	struct segment_ends ends = {.own_ip = utcp->config.ip,
-				    .peer_ip = segment->peer_ip,
-				    .own_port = segment->own_port,
-				    .peer_port = segment->peer_port};
+	struct segment_ends ends = segment_ends(segment);
 	struct segment_fields fields = {.flags = TCP_RST};
 	struct segment_head head;
 

@@ -55,10 +55,11 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 	utcp->counters.timeouts++;
 	conn->snd_nxt = conn->iss;
 	if (conn->state == CONN_SYN_SENT) { /* perhaps nobody has that hardware address any more */
+		struct utcp_addr peer = conn_peer(conn);
 		uint8_t mac[MAC_BYTES];
 
-		arp_doubt(utcp, conn_peer_ip(conn), now_ns);
-		conn->unresolved = arp_resolve(utcp, conn_peer_ip(conn), now_ns, mac) == 0;
+		neighbours_doubt(utcp, &peer, now_ns);
+		conn->unresolved = neighbours_resolve(utcp, &peer, now_ns, mac) == 0;
 	}
 	return try_again(utcp, conn, conn->active ? RETRIES_SYN : RETRIES_HALF_OPEN, now_ns);
 }
@@ -165,7 +166,7 @@ void utcp_advance(struct utcp *utcp, uint64_t now_ns)
 	struct list due, *link;
 
 	utcp_settle(utcp);
-	arp_advance(utcp, now_ns);
+	neighbours_advance(utcp, now_ns);
 	if (now_ns >> TIMER_TICK_SHIFT == utcp->wheel.tick)
 		return;
 	note_stall(utcp, now_ns);

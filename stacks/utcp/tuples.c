@@ -9,18 +9,22 @@
 int tuples_init(struct tuples *tuples, uint32_t conn_max, const uint8_t secret[16])
 {
 	struct siphash_key key = siphash_key_of(secret);
-	uint64_t purpose[2] = {1,
-			       2}; /* secrets of our own, so that they say nothing of the ISN's */
+	uint64_t purpose = 1; /* secrets of our own, so that they say nothing of the ISN's */
 	uint32_t buckets = 16;
 
 	while (buckets < 2 * conn_max)
 		buckets *= 2;
-	*tuples = (struct tuples){.mask_secret = siphash_words(&key, &purpose[0], 1),
-				  .factor_secret = siphash_words(&key, &purpose[1], 1) | 1,
-				  .buckets = malloc(buckets * sizeof(uint32_t)),
+	*tuples = (struct tuples){.buckets = malloc(buckets * sizeof(uint32_t)),
 				  .bucket_mask = buckets - 1};
 	if (!tuples->buckets)
 		return -ENOMEM;
+	tuples->mask_secret = siphash_words(&key, &purpose, 1);
+	purpose++;
+	tuples->factor_secret = siphash_words(&key, &purpose, 1) | 1;
+	for (unsigned i = 0; i < 5; i++) {
+		purpose++;
+		tuples->ip6_secrets[i] = siphash_words(&key, &purpose, 1);
+	}
 	for (uint32_t i = 0; i < buckets; i++)
 		tuples->buckets[i] = SLAB_NONE;
 	return 0;
@@ -30,6 +34,50 @@ void tuples_fini(struct tuples *tuples)
 {
 	free(tuples->buckets);
 	tuples->buckets = NULL;
+}
+
+/* 24 bits of a peer's address, which stand where an IPv4 address begins with 0. */
+static uint64_t hash_ip6(const struct tuples *tuples, const struct utcp_addr *addr)
+{
+	const uint64_t *secrets = tuples->ip6_secrets;
+	uint64_t sum = secrets[0];
+
+	for (unsigned i = 0; i < 2; i++) {
+		sum += secrets[1 + 2 * i] * (uint32_t)addr->words[i];
+		sum += secrets[2 + 2 * i] * (addr->words[i] >> 32);
+	}
+	return sum >> 40;
+}
+
+uint64_t tuples_key(const struct tuples *tuples, const struct segment_ends *ends)
+{
+	if (addr_is_ip4(&ends->peer))
+		return tuples_key_ip4(addr_ip4(&ends->peer), ends->peer_port, ends->own_port);
+	return hash_ip6(tuples, &ends->peer) << 32 | (uint32_t)ends->peer_port << 16 |
+	       ends->own_port;
+}
+
+static bool has_addresses(const struct utcp_conn *conn, const struct segment_ends *ends)
+{
+	struct segment_ends its = segment_head_ends(&conn->head);
+
+	return addr_equal(&its.peer, &ends->peer) && addr_equal(&its.own, &ends->own);
+}
+
+struct utcp_conn *tuples_find(const struct tuples *tuples, const struct slab *conns,
+			      const struct segment_ends *ends)
+{
+	uint64_t key = tuples_key(tuples, ends);
+	uint32_t index = *tuples_bucket(tuples, key);
+
+	while (index != SLAB_NONE) {
+		struct utcp_conn *conn = slab_at(conns, index);
+
+		if (conn->key == key && has_addresses(conn, ends))
+			return conn;
+		index = conn->chain;
+	}
+	return NULL;
 }
 
 void tuples_add(struct tuples *tuples, const struct slab *conns, struct utcp_conn *conn)

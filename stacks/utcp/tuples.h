@@ -1,9 +1,12 @@
 /*
  * tuples: finds a connection by its ends.
  *
- * A hash table with chains through the connections, of twice as many buckets as connections. Our
- * address is the same for all, so the other end and our port are the whole tuple, and they fit 64
- * bits.
+ * A hash table with chains through the connections, of twice as many buckets as connections, for
+ * both families. A key of 64 bits is compared first. With IPv4 it is the whole tuple, for our
+ * address is the same for all: the peer's address and both ports. With IPv6 it holds the ports and
+ * a hash of the peer's address (multilinear, a strongly universal one, Lemire and Kaser 2014), and
+ * where it is equal the addresses are compared, too. The upper byte tells them apart: no host of
+ * IPv4 has 0 there (RFC 791 3.2), so IPv4 need not look further.
  *
  * The hash multiplies the tuple, masked by a secret, with a secret odd number and folds both halves
  * of the product. Without the secrets nobody can choose tuples that share a bucket more often than
@@ -16,6 +19,7 @@
 #ifndef WEIR_UTCP_TUPLES_H
 #define WEIR_UTCP_TUPLES_H
 
+#include "dataplane/core/bytes.h"
 #include "dataplane/core/slab.h"
 #include "stacks/utcp/conn.h"
 
@@ -27,12 +31,17 @@ struct tuples {
 	uint32_t *buckets; /* index of the first connection, or SLAB_NONE */
 	uint32_t bucket_mask;
 	uint32_t count;
+	uint64_t ip6_secrets[5]; /* a summand, and a factor for each quarter of an address */
 };
 
-static inline uint64_t tuples_key(uint32_t peer_ip, uint16_t peer_port, uint16_t own_port)
+/* Of an IPv4 peer. */
+static inline uint64_t tuples_key_ip4(uint32_t peer_ip, uint16_t peer_port, uint16_t own_port)
 {
 	return (uint64_t)peer_ip << 32 | (uint32_t)peer_port << 16 | own_port;
 }
+
+/* Of either family. */
+uint64_t tuples_key(const struct tuples *tuples, const struct segment_ends *ends);
 
 /* 0 or -ENOMEM. `secret` is 16 random bytes. */
 int tuples_init(struct tuples *tuples, uint32_t conn_max, const uint8_t secret[16]);
@@ -50,8 +59,8 @@ static inline uint32_t *tuples_bucket(const struct tuples *tuples, uint64_t key)
 				tuples->bucket_mask];
 }
 
-static inline struct utcp_conn *tuples_find(const struct tuples *tuples, const struct slab *conns,
-					    uint64_t key)
+static inline struct utcp_conn *tuples_find_ip4(const struct tuples *tuples,
+						const struct slab *conns, uint64_t key)
 {
 	uint32_t index = *tuples_bucket(tuples, key);
 
@@ -63,6 +72,25 @@ static inline struct utcp_conn *tuples_find(const struct tuples *tuples, const s
 		index = conn->chain;
 	}
 	return NULL;
+}
+
+/* The connection with these ends, or NULL. */
+struct utcp_conn *tuples_find(const struct tuples *tuples, const struct slab *conns,
+			      const struct segment_ends *ends);
+
+/* The connection that a segment belongs to, or NULL. */
+static inline struct utcp_conn *tuples_find_segment(const struct tuples *tuples,
+						    const struct slab *conns,
+						    const struct segment *segment)
+{
+	struct segment_ends ends;
+
+	if (__builtin_expect(!segment->ip6, 1))
+		return tuples_find_ip4(tuples, conns,
+				       tuples_key_ip4(bytes_get_be32(segment_addresses(segment)),
+						      segment->peer_port, segment->own_port));
+	ends = segment_ends(segment);
+	return tuples_find(tuples, conns, &ends);
 }
 
 #endif

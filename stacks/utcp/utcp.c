@@ -70,7 +70,7 @@ int utcp_create(const struct utcp_config *config, uint64_t now_ns, struct utcp *
 		return -ENOMEM;
 	take_config(utcp, config);
 	timer_wheel_init(&utcp->wheel, now_ns);
-	arp_init(&utcp->arp);
+	neighbours_init(&utcp->neighbours);
 	list_init(&utcp->events);
 	list_init(&utcp->told);
 	list_init(&utcp->out);
@@ -242,7 +242,7 @@ uint64_t utcp_deadline(const struct utcp *utcp)
 {
 	uint64_t next = timer_next(&utcp->wheel);
 
-	return next < utcp->arp.next_ns ? next : utcp->arp.next_ns;
+	return next < utcp->neighbours.next_ns ? next : utcp->neighbours.next_ns;
 }
 
 size_t utcp_frame_max(const struct utcp *utcp)

@@ -25,6 +25,7 @@
 #define WEIR_UTCP_H
 
 #include "dataplane/core/span.h"
+#include "stacks/utcp/addr.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,7 +48,7 @@ enum utcp_reason {
 	UTCP_RESET,	  /* the peer reset it */
 	UTCP_REFUSED,	  /* RST in answer to our SYN */
 	UTCP_TIMEOUT,	  /* the retransmission limit was reached (RFC 9293 3.8.3, R2) */
-	UTCP_UNREACHABLE, /* ARP found nobody */
+	UTCP_UNREACHABLE, /* nobody answers to the peer's address on this link */
 	UTCP_ABORTED,	  /* utcp_abort */
 };
 
@@ -145,11 +146,11 @@ void utcp_destroy(struct utcp *utcp);
 int utcp_listen(struct utcp *utcp, uint16_t port);
 
 /*
- * Begins a connection to `ip` (host order) and `port` from an unused local port. 0; -ENETUNREACH
+ * Begins a connection to `peer` and `port` from an unused local port. 0; -ENETUNREACH
  * for an address that is our own or outside the subnet; -EADDRNOTAVAIL when no local port is left;
  * -ENOBUFS when the table is full, of connections or of hosts being asked for.
  */
-int utcp_connect(struct utcp *utcp, uint32_t ip, uint16_t port, uint64_t now_ns,
+int utcp_connect(struct utcp *utcp, struct utcp_addr peer, uint16_t port, uint64_t now_ns,
 		 struct utcp_conn **conn_out);
 
 /* --- turn ------------------------------------------------------------------------------------ */

@@ -176,7 +176,8 @@ static void open_one(struct world *world, unsigned index)
 {
 	struct host *host = &world->hosts[index];
 	struct utcp_conn *conn;
-	int error = utcp_connect(host->utcp, IP_FIRST + 1 - index, PORT, world->now_ns, &conn);
+	int error = utcp_connect(host->utcp, addr_of_ip4(IP_FIRST + 1 - index), PORT, world->now_ns,
+				 &conn);
 
 	host->open_at = world->now_ns + random_below(&world->random, 50 * MS);
 	if (error) {

@@ -280,7 +280,7 @@ static void no_war_with_ourselves(void)
 	uint16_t sum;
 
 	open_connected();
-	CU_ASSERT(utcp_connect(peer.utcp, OWN_IP, OWN_PORT, peer.now_ns, &conn) < 0);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(OWN_IP), OWN_PORT, peer.now_ns, &conn) < 0);
 	peer_build(&self, frame);
 	frame[29] = 1; /* the source is our own address */
 	frame[24] = frame[25] = 0;

@@ -293,8 +293,8 @@ static void we_call(unsigned loss)
 	if (!open_link(loss))
 		return;
 	listener = kernel_listen();
-	CU_ASSERT_FATAL(utcp_connect(link_.utcp, KERNEL_IP, PORT, clock_monotonic_ns(), &conn) ==
-			0);
+	CU_ASSERT_FATAL(utcp_connect(link_.utcp, addr_of_ip4(KERNEL_IP), PORT, clock_monotonic_ns(),
+				     &conn) == 0);
 	CU_ASSERT_FATAL(await(UTCP_CONNECTED, &reason) == conn);
 	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) < 0 && move_frames())
 		;
@@ -323,7 +323,8 @@ static void refusals(void)
 
 	if (!open_link(0))
 		return;
-	CU_ASSERT(utcp_connect(link_.utcp, KERNEL_IP, 9, clock_monotonic_ns(), &conn) == 0);
+	CU_ASSERT(utcp_connect(link_.utcp, addr_of_ip4(KERNEL_IP), 9, clock_monotonic_ns(),
+			       &conn) == 0);
 	CU_ASSERT(await(UTCP_CLOSED, &reason) == conn && reason == UTCP_REFUSED);
 	fd = kernel_connect(9);
 	for (unsigned i = 0; i < 3000 && error == 0 && move_frames(); i++)

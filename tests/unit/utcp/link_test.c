@@ -348,7 +348,8 @@ static void unasked_replies_teach_nothing(void)
 		&peer); /* asks, so it had learned nothing; and is called at the right address */
 	put_arp(2, PEER_IP, 9, OWN_IP);
 	CU_ASSERT(COUNT(drop_arp) == 2);
-	CU_ASSERT(utcp_connect(peer.utcp, PEER_IP, PEER_PORT, peer.now_ns, &peer.conn) == 0);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns,
+			       &peer.conn) == 0);
 	CU_ASSERT(peer_take_frame(&peer) > 0 && peer.frame[5] == 2);
 	peer_close(&peer);
 }
@@ -357,7 +358,8 @@ static void unasked_replies_teach_nothing(void)
 static uint8_t called_at(void)
 {
 	peer_drain(&peer);
-	CU_ASSERT(utcp_connect(peer.utcp, PEER_IP, PEER_PORT, peer.now_ns, &peer.conn) == 0);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns,
+			       &peer.conn) == 0);
 	CU_ASSERT(peer_take_frame(&peer) > 0);
 	return peer.frame[5];
 }
@@ -379,7 +381,8 @@ static void requests_move_a_peer_once_a_second(void)
 static void unanswered_arp_is_unreachable(void)
 {
 	open_usual();
-	CU_ASSERT(utcp_connect(peer.utcp, OWN_IP + 7, 80, peer.now_ns, &peer.conn) == 0);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(OWN_IP + 7), 80, peer.now_ns, &peer.conn) ==
+		  0);
 	for (unsigned i = 0; i < 3; i++) {
 		CU_ASSERT(peer_drain(&peer) == 1);
 		CU_ASSERT(utcp_deadline(peer.utcp) == peer.now_ns + SECOND);
@@ -412,15 +415,19 @@ static void too_many_questions_are_refused(void)
 	config.conn_max = 200;
 	peer_open(&peer, &config);
 	for (unsigned i = 0; i < 100; i++) {
-		int error = utcp_connect(peer.utcp, OWN_IP + 10 + i, 80, peer.now_ns, &conn);
+		int error = utcp_connect(peer.utcp, addr_of_ip4(OWN_IP + 10 + i), 80, peer.now_ns,
+					 &conn);
 
 		CU_ASSERT(error == 0 || error == -ENOBUFS);
 		refused += error != 0;
 	}
 	CU_ASSERT(refused == 100 - 64);
-	CU_ASSERT(utcp_connect(peer.utcp, OWN_IP, 80, peer.now_ns, &conn) == -ENETUNREACH);
-	CU_ASSERT(utcp_connect(peer.utcp, 0x0b000001, 80, peer.now_ns, &conn) == -ENETUNREACH);
-	CU_ASSERT(utcp_connect(peer.utcp, 0x0a0000ff, 80, peer.now_ns, &conn) == -ENETUNREACH);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(OWN_IP), 80, peer.now_ns, &conn) ==
+		  -ENETUNREACH);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(0x0b000001), 80, peer.now_ns, &conn) ==
+		  -ENETUNREACH);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(0x0a0000ff), 80, peer.now_ns, &conn) ==
+		  -ENETUNREACH);
 	peer_wait(&peer, 10 * SECOND);
 	peer_poll(&peer);
 	CU_ASSERT(peer.closed == 64);

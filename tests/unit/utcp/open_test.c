@@ -401,15 +401,19 @@ static void runs_out_of_ports_and_places(void)
 	config.conn_max = 40000;
 	config.recv_bytes = config.send_bytes = 256;
 	peer_open(&peer, &config);
-	while ((error = utcp_connect(peer.utcp, PEER_IP, PEER_PORT, peer.now_ns, &conn)) == 0)
+	while ((error = utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns,
+				     &conn)) == 0)
 		opened++;
 	CU_ASSERT(opened == 32768 && error == -EADDRNOTAVAIL);
-	CU_ASSERT(utcp_connect(peer.utcp, PEER_IP, PEER_PORT + 1, peer.now_ns, &conn) == 0);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT + 1, peer.now_ns,
+			       &conn) == 0);
 	utcp_destroy(peer.utcp);
 	open_usual();
 	for (unsigned i = 0; i < 8; i++)
-		CU_ASSERT(utcp_connect(peer.utcp, PEER_IP, PEER_PORT, peer.now_ns, &conn) == 0);
-	CU_ASSERT(utcp_connect(peer.utcp, PEER_IP, PEER_PORT, peer.now_ns, &conn) == -ENOBUFS);
+		CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns,
+				       &conn) == 0);
+	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns, &conn) ==
+		  -ENOBUFS);
 	peer_close(&peer);
 }
 

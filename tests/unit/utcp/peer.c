@@ -278,8 +278,8 @@ void peer_be_called(struct peer *peer)
 {
 	struct peer_segment syn;
 
-	CU_ASSERT_FATAL(utcp_connect(peer->utcp, PEER_IP, PEER_PORT, peer->now_ns, &peer->conn) ==
-			0);
+	CU_ASSERT_FATAL(utcp_connect(peer->utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer->now_ns,
+				     &peer->conn) == 0);
 	answer_arp(peer);
 	CU_ASSERT_FATAL(peer_take(peer, &syn));
 	CU_ASSERT_FATAL(syn.flags == SYN && syn.seq == (uint32_t)OWN_ISN && syn.bytes == 0);
