@@ -36,14 +36,32 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	      conn->mss <= segment_head_mss(&conn->head, utcp->config.mtu));
 	CHECK(conn->congestion.cwnd >= conn->mss);
 	/* Whatever waits for the peer has the timeout running. */
-	if (conn->snd_una != conn->snd_nxt || conn->state == CONN_FIN_WAIT_2 ||
-	    conn->state == CONN_TIME_WAIT)
+	CHECK(conn->snd_nxt == conn->snd_max);
+	if (conn_pipe(conn) > 0 || conn->state == CONN_FIN_WAIT_2 || conn->state == CONN_TIME_WAIT)
 		CHECK(conn->timeout_at_ns != TIMER_NEVER);
 	if (conn->state == CONN_ESTABLISHED && conn->snd_una == conn->snd_max &&
 	    !conn_has_unsent(conn))
 		CHECK(conn->timeout_at_ns == TIMER_NEVER);
 	if (conn_sending(conn) && conn_has_unsent(conn))
 		CHECK(conn->timeout_at_ns != TIMER_NEVER || list_linked(&conn->out_link));
+}
+
+static void check_flight(const struct utcp *utcp, const struct utcp_conn *conn)
+{
+	const struct flight *flight = &conn->flight;
+	const struct flight_run *run = flight_at(&utcp->flights, flight->first);
+	uint32_t at = conn->snd_una, count = 0, sacked = 0, lost = 0;
+
+	CHECK(flight->count <= FLIGHT_RUNS_MAX);
+	for (; run; run = flight_at(&utcp->flights, run->next), count++) {
+		CHECK(run->begin == at && seq_after(run->end, at) && !(run->sacked && run->lost));
+		at = run->end;
+		sacked += run->sacked ? run->end - run->begin : 0;
+		lost += run->lost ? run->end - run->begin : 0;
+	}
+	CHECK(count == flight->count && (count == 0 || at == conn->snd_max));
+	CHECK((count == 0) == (conn->snd_una == conn->snd_max || conn->state == CONN_CLOSED));
+	CHECK(sacked == flight->sacked_bytes && lost == flight->lost_bytes);
 }
 
 static void check_receiving(const struct utcp_conn *conn)
@@ -103,6 +121,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	       (conn->state == CONN_SYN_RECEIVED && !conn->active)));
 	check_timers(conn);
 	check_receiving(conn);
+	check_flight(utcp, conn);
 	if (conn->state == CONN_CLOSED) {
 		CHECK(has_end && list_linked(&conn->out_link) == conn->reset_due);
 		CHECK(conn->timer.at_ns == TIMER_NEVER);
@@ -115,7 +134,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 
 void utcp_check(const struct utcp *utcp)
 {
-	uint32_t alive = 0, in_table = 0;
+	uint32_t alive = 0, in_table = 0, runs = 0, spare_runs = 0;
 
 	check_counters(utcp);
 	CHECK(utcp->answers.count <= ANSWERS_MAX);
@@ -128,8 +147,11 @@ void utcp_check(const struct utcp *utcp)
 			continue;
 		alive++;
 		in_table += conn->state != CONN_CLOSED;
+		runs += conn->flight.count;
+		spare_runs += conn->flight.count > 0 ? conn->flight.count - 1 : 0;
 		check_conn(utcp, conn);
 	}
+	CHECK(runs == utcp->flights.runs.in_use && spare_runs == utcp->flights.spare_used);
 	CHECK(alive == utcp->conns.in_use && alive == utcp->rings.in_use);
 	CHECK(in_table == utcp->tuples.count);
 }

@@ -36,6 +36,7 @@ void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, 
 	list_init(&conn->life_link);
 	timer_init(&conn->timer);
 	rtt_init(&conn->rtt);
+	flight_init(&conn->flight);
 	conn->timeout_at_ns = conn->ack_at_ns = TIMER_NEVER;
 }
 

@@ -17,6 +17,7 @@
 #include "dataplane/core/timer.h"
 #include "stacks/utcp/challenge.h"
 #include "stacks/utcp/congestion.h"
+#include "stacks/utcp/flight.h"
 #include "stacks/utcp/reassembly.h"
 #include "stacks/utcp/rtt.h"
 #include "stacks/utcp/segment_head.h"
@@ -61,8 +62,8 @@ struct utcp_conn {
 	uint32_t rcv_acked; /* the last ACK sent */
 	uint32_t snd_una;
 	uint32_t snd_nxt;
-	uint32_t snd_max; /* behind the last number ever sent; snd_nxt falls back when we send again
-			   */
+	uint32_t snd_max; /* behind the last number ever sent; snd_nxt falls back to send a SYN
+			     again */
 	uint32_t snd_wnd; /* as the peer last said, scaled */
 	struct ring recv; /* in-order bytes; the free room behind them keeps what is out of order */
 	struct ring send; /* bytes from the first unacknowledged on */
@@ -82,7 +83,6 @@ struct utcp_conn {
 	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;
 	bool fin_known;	  /* the peer's FIN was seen, perhaps ahead of data, at fin_seq */
-	bool resend_head; /* the first unacknowledged segment is to be sent again (RFC 6582) */
 	bool probe_due;	  /* a segment that makes the peer answer is to be sent */
 	bool push_small;  /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
 	uint8_t backoff;  /* doublings of the timeout */
@@ -94,6 +94,7 @@ struct utcp_conn {
 	uint64_t sent_at_ns;  /* when data was last sent, ns (RFC 5681 4.1) */
 	struct congestion congestion;
 	struct rtt rtt;
+	struct flight flight; /* from snd_una to snd_max */
 	struct segment_head head;
 	struct reassembly reassembly;
 
@@ -137,7 +138,7 @@ static inline struct utcp_addr conn_peer(const struct utcp_conn *conn)
 	return segment_head_ends(&conn->head).peer;
 }
 
-/* Bytes committed that have not been sent, or are to be sent again. */
+/* Bytes committed that have not been sent. */
 static inline uint32_t conn_unsent(const struct utcp_conn *conn)
 {
 	uint32_t sent = conn->snd_nxt - conn->snd_una, used = ring_used(&conn->send);
@@ -145,10 +146,17 @@ static inline uint32_t conn_unsent(const struct utcp_conn *conn)
 	return sent < used ? used - sent : 0;
 }
 
-/* The same, or a FIN. */
+/* The same, or a FIN, or something to be sent again. */
 static inline bool conn_has_unsent(const struct utcp_conn *conn)
 {
-	return conn->snd_nxt - conn->snd_una < ring_used(&conn->send) + conn->fin_queued;
+	return conn->snd_nxt - conn->snd_una < ring_used(&conn->send) + conn->fin_queued ||
+	       conn->flight.lost_bytes > 0;
+}
+
+/* What is under way, as far as we know (RFC 6675 4). */
+static inline uint32_t conn_pipe(const struct utcp_conn *conn)
+{
+	return flight_pipe(&conn->flight, conn->snd_max - conn->snd_una);
 }
 
 /* Both handshakes are behind it: data may flow. */

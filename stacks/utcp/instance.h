@@ -31,6 +31,7 @@ struct utcp {
 	struct siphash_key key;
 	struct slab conns;
 	struct slab rings; /* receive and send memory, one object a connection */
+	struct flight_pool flights;
 	struct tuples tuples;
 	struct timer_wheel wheel;
 	struct list events;    /* connections with events to return */
@@ -143,9 +144,8 @@ static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
 /* (Re)starts the connection's timeout. */
 void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns);
 
-/* Ends the measurement of a round trip that runs; false if there is none or a stall has spoiled it.
- */
-bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
+/* An ACK brought this; false if it timed no round trip, or a stall has spoiled that. */
+bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, const struct flight_news *news);
 
 /* (Re)starts the watch over a peer that owes us its FIN. */
 void tcp_start_keep_alive(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);

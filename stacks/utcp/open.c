@@ -82,7 +82,7 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 	if (conn->mss > SEGMENT_MSS_DEFAULT)
 		conn->mss = SEGMENT_MSS_DEFAULT;
 	conn->iss = choose_isn(utcp, ends, now_ns);
-	conn->snd_una = conn->snd_nxt = conn->snd_max = conn->iss;
+	conn->snd_una = conn->snd_nxt = conn->snd_max = conn->rtt.timed_to = conn->iss;
 	tuples_add(&utcp->tuples, &utcp->conns, conn);
 	return conn;
 }
@@ -195,10 +195,12 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 static void settle_syn(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	bool syn_lost = conn->backoff > 0;
+	struct flight_news news = {.now_ns = now_ns};
 
 	conn->snd_una = conn->iss + 1;
+	flight_ack(&utcp->flights, &conn->flight, conn->snd_una, &news);
 	conn->snd_nxt = seq_max(conn->snd_nxt, conn->snd_una);
-	if (!tcp_end_round_trip(utcp, conn, now_ns))
+	if (!tcp_end_round_trip(utcp, conn, &news))
 		conn->rtt.rto_ns = RTT_RTO_AFTER_SYN_NS; /* RFC 6298 5.7 */
 	conn->backoff = conn->retries = 0;
 	conn->timeout_at_ns = TIMER_NEVER;

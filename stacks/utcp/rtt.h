@@ -1,15 +1,14 @@
 /*
  * rtt: the round-trip time and the retransmission timeout (RFC 6298).
  *
- * One segment is timed at a time. A sample that saw a retransmission or a stalled clock is thrown
- * away (Karn).
+ * One round trip is timed at a time, from what is known of the flight (flight.h). What was sent
+ * again or saw a stalled clock times nothing (Karn).
  *
  * Plane: turn.
  */
 #ifndef WEIR_UTCP_RTT_H
 #define WEIR_UTCP_RTT_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #define RTT_RTO_INITIAL_NS (1000ull * 1000 * 1000)	 /* RFC 6298 2.1 */
@@ -19,10 +18,8 @@
 struct rtt {
 	uint64_t smoothed_ns; /* 0 before the first sample */
 	uint64_t variation_ns;
-	uint64_t rto_ns; /* without back-off */
-	uint64_t timed_at_ns;
-	uint32_t timed_seq; /* an ACK of this or more ends the measurement */
-	bool timing;
+	uint64_t rto_ns;   /* without back-off */
+	uint32_t timed_to; /* the next sample is of an ACK beyond this: one a round trip */
 };
 
 void rtt_init(struct rtt *rtt);

@@ -62,7 +62,7 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 		return;
 	if (__builtin_expect(conn->snd_wnd == 0 && window > 0, 0)) {
 		conn->backoff = conn->retries = 0;
-		if (conn->snd_nxt == conn->snd_una)
+		if (conn_pipe(conn) == 0)
 			conn->timeout_at_ns = TIMER_NEVER; /* it was the probes' */
 		utcp_mark(utcp, conn);
 	}
@@ -81,21 +81,20 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 				      .acked = acked,
 				      .flight = conn->snd_max - conn->snd_una,
 				      .now_ns = now_ns};
+	struct flight_news delivered = {.now_ns = now_ns};
 
-	if (conn->rtt.timing && !seq_before(ack, conn->rtt.timed_seq))
-		tcp_end_round_trip(utcp, conn, now_ns);
+	flight_ack(&utcp->flights, &conn->flight, ack, &delivered);
+	conn->snd_una = ack;
+	tcp_end_round_trip(utcp, conn, &delivered);
 	news.rtt_ns = conn->rtt.smoothed_ns;
 	if (congestion_acked(&conn->congestion, conn->mss, &news) != CONGESTION_GO_ON) {
-		conn->resend_head = true;
+		flight_lose_first(&utcp->flights, &conn->flight, conn->mss);
 		utcp_mark(utcp, conn);
 	}
 	ring_consume(&conn->send, acked < used ? acked : used); /* the FIN is no byte of the ring */
-	conn->snd_una = ack;
-	conn->snd_nxt = seq_max(conn->snd_nxt, ack);
 	conn->retries = 0;
 	if (ack == conn->snd_max) {
 		conn->timeout_at_ns = TIMER_NEVER;
-		conn->resend_head = false;
 	} else { /* RFC 6298 5.3 */
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	}
@@ -270,7 +269,7 @@ static void take_duplicate(struct utcp *utcp, struct utcp_conn *conn)
 	if (congestion_duplicate(&conn->congestion, conn->mss, conn->snd_una, flight,
 				 conn->snd_max) == CONGESTION_RECOVER) {
 		utcp->counters.fast_retransmits++;
-		conn->resend_head = true;
+		flight_lose_first(&utcp->flights, &conn->flight, conn->mss);
 	}
 	utcp_mark(utcp, conn);
 }

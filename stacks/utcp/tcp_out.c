@@ -48,23 +48,26 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, ui
 	return segment_seal(&conn->head, frame, &fields);
 }
 
-/* Starts what a transmission starts: the timeout if none runs, a round trip if none is timed. */
-static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, bool again,
+/* Sendings of about the same time share a run, so that a window of them has some dozens. */
+enum { GRAINS_SHIFT = 6 };
+
+/* Starts what a transmission of [begin, end) starts: the timeout if nothing was under way. */
+static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t begin, uint32_t end,
 		      uint64_t now_ns)
 {
-	if (conn->timeout_at_ns == TIMER_NEVER || conn->snd_nxt == conn->snd_una)
+	if (conn->timeout_at_ns == TIMER_NEVER || conn_pipe(conn) == 0 ||
+	    (begin == conn->snd_una && begin != conn->snd_max))
 		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
-	if (again) {
+	if (begin != conn->snd_max) {
 		utcp->counters.retransmits++;
-		conn->rtt.timing = false; /* Karn: the ACK might be of either */
-	} else if (!conn->rtt.timing) {
-		conn->rtt.timing = true;
-		conn->rtt.timed_at_ns = now_ns;
-		conn->rtt.timed_seq = end;
+		flight_resent(&utcp->flights, &conn->flight, begin, end, now_ns);
+	} else {
+		flight_push(&utcp->flights, &conn->flight, begin, end, now_ns,
+			    conn->rtt.smoothed_ns >> GRAINS_SHIFT);
+		conn->snd_max = end;
 	}
+	conn->snd_nxt = conn->snd_max;
 	conn->sent_at_ns = now_ns;
-	conn->snd_nxt = seq_max(conn->snd_nxt, end);
-	conn->snd_max = seq_max(conn->snd_max, end);
 }
 
 /* SYN, or SYN-ACK. Never data: they would stand at the SYN's number. */
@@ -81,7 +84,7 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	segment_put_syn_options(frame + segment_head_bytes(&conn->head),
 				segment_head_mss(&conn->head, utcp->config.mtu),
 				offer_scale ? conn->rcv_scale : -1);
-	note_sent(utcp, conn, conn->iss + 1, conn->snd_max != conn->iss, now_ns);
+	note_sent(utcp, conn, conn->iss, conn->iss + 1, now_ns);
 	conn->ack_now = false;
 	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
@@ -117,8 +120,8 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 			    const struct plan *plan, uint64_t now_ns)
 {
 	uint32_t seq = conn->snd_una + plan->offset, end = seq + plan->bytes;
-	bool again = seq_before(seq, conn->snd_max), last;
 	uint8_t *payload = frame + segment_head_bytes(&conn->head);
+	bool last;
 	struct span spans[2];
 	unsigned count = ring_spans(&conn->send, plan->offset, plan->bytes, spans);
 
@@ -126,9 +129,9 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 		memcpy(payload, spans[0].base, spans[0].bytes);
 	if (count > 1)
 		memcpy(payload + spans[0].bytes, spans[1].base, spans[1].bytes);
-	if (seq_after(end, conn->snd_max))
-		utcp->counters.out_bytes += least(end - conn->snd_max, plan->bytes);
-	note_sent(utcp, conn, end + plan->fin, again, now_ns);
+	if (seq == conn->snd_max)
+		utcp->counters.out_bytes += plan->bytes;
+	note_sent(utcp, conn, seq, end + plan->fin, now_ns);
 	conn->fin_sent |= plan->fin;
 	conn->push_small = false;
 	last = plan->offset + plan->bytes == ring_used(&conn->send);
@@ -137,19 +140,35 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 		    plan->bytes);
 }
 
-/* The first unacknowledged segment again (RFC 6582 3.2). */
-static size_t build_resend(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
-			   uint64_t now_ns)
+/* The room that congestion control leaves. */
+static uint32_t congestion_room(const struct utcp_conn *conn)
 {
-	uint32_t sent = conn->snd_max - conn->snd_una, used = ring_used(&conn->send);
-	struct plan plan = {.bytes = least(least(sent, used), conn->mss)};
+	uint32_t window = congestion_window(&conn->congestion, conn->mss), pipe = conn_pipe(conn);
 
-	conn->resend_head = false;
-	plan.fin = conn->fin_sent && plan.bytes == used && sent > used;
-	if (plan.bytes == 0 && !plan.fin)
-		return 0;
-	tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
-	return build_planned(utcp, conn, frame, &plan, now_ns);
+	return window > pipe ? window - pipe : 0;
+}
+
+/* The room that the peer's window leaves behind `offset` from the first unacknowledged byte. */
+static uint32_t peer_room(const struct utcp_conn *conn, uint32_t offset)
+{
+	return conn->snd_wnd > offset ? conn->snd_wnd - offset : 0;
+}
+
+/* Plans the first lost segment again; false if none is, or none may leave. */
+static bool plan_resend(const struct utcp *utcp, const struct utcp_conn *conn, struct plan *plan)
+{
+	const struct flight_run *run = flight_first_lost(&utcp->flights, &conn->flight);
+	uint32_t used = ring_used(&conn->send), lost, room;
+
+	if (!run)
+		return false;
+	lost = run->end - run->begin;
+	plan->offset = run->begin - conn->snd_una;
+	room = peer_room(conn, plan->offset);
+	plan->bytes = least(least(lost, used - plan->offset), least(conn->mss, room));
+	plan->fin = plan->offset + plan->bytes == used && lost > plan->bytes && room > plan->bytes;
+	return (plan->bytes > 0 || plan->fin) &&
+	       (conn->congestion.recovering || congestion_room(conn) >= plan->bytes);
 }
 
 /*
@@ -160,16 +179,15 @@ static size_t build_resend(struct utcp *utcp, struct utcp_conn *conn, uint8_t *f
 static bool is_silly(const struct utcp_conn *conn, uint32_t bytes, uint32_t unsent)
 {
 	return bytes < conn->mss && bytes < unsent && bytes < conn->snd_wnd_max / 2 &&
-	       !conn->push_small && conn->snd_nxt == conn->snd_max;
+	       !conn->push_small;
 }
 
-/* Plans the next segment; false if nothing is left or nothing may leave. A FIN takes room in the
- * window as a byte does. */
+/* Plans the next new segment; false if nothing is left or nothing may leave. A FIN takes room in
+ * the window as a byte does. */
 static bool plan_next(const struct utcp_conn *conn, struct plan *plan)
 {
-	uint32_t window = least(conn->snd_wnd, congestion_window(&conn->congestion, conn->mss));
-	uint32_t sent = conn->snd_nxt - conn->snd_una, unsent = conn_unsent(conn);
-	uint32_t room = window > sent ? window - sent : 0;
+	uint32_t sent = conn->snd_max - conn->snd_una, unsent = conn_unsent(conn);
+	uint32_t room = least(congestion_room(conn), peer_room(conn, sent));
 
 	plan->offset = sent;
 	plan->bytes = least(least(unsent, conn->mss), room);
@@ -181,14 +199,17 @@ static bool plan_next(const struct utcp_conn *conn, struct plan *plan)
 static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
 {
 	struct plan plan;
+	bool planned;
 
-	if (__builtin_expect(conn->resend_head, 0))
-		return build_resend(utcp, conn, frame, now_ns);
 	if (!conn_has_unsent(conn))
 		return 0;
 	if (conn->snd_una == conn->snd_max && now_ns - conn->sent_at_ns > conn->rtt.rto_ns)
 		congestion_idle(&conn->congestion, conn->mss);
-	if (__builtin_expect(plan_next(conn, &plan), 1))
+	if (__builtin_expect(conn->flight.lost_bytes > 0, 0)) /* goes before what is new */
+		planned = plan_resend(utcp, conn, &plan);
+	else
+		planned = plan_next(conn, &plan);
+	if (__builtin_expect(planned, 1))
 		return build_planned(utcp, conn, frame, &plan, now_ns);
 	/* Nothing under way will tell us when the window opens. */
 	if (conn->timeout_at_ns == TIMER_NEVER)

@@ -7,6 +7,7 @@
  */
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
+#include "stacks/utcp/seq.h"
 
 enum {
 	RETRIES_SYN = 7,   /* 1 + 2 + ... + 32 + 60 + 60 s: above the 3 minutes of RFC 9293 3.8.3 */
@@ -44,7 +45,6 @@ static bool try_again(struct utcp *utcp, struct utcp_conn *conn, unsigned limit,
 	conn->retries++;
 	if (conn->backoff < BACKOFF_MAX)
 		conn->backoff++;
-	conn->rtt.timing = false; /* Karn: what is sent again is not timed */
 	tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
 	utcp_mark(utcp, conn);
 	return true;
@@ -70,8 +70,7 @@ static bool data_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now
 	utcp->counters.timeouts++;
 	congestion_timeout(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
 			   conn->snd_max, conn->retries == 0);
-	conn->snd_nxt = conn->snd_una;
-	conn->resend_head = false;
+	flight_lose_all(&utcp->flights, &conn->flight);
 	return try_again(utcp, conn, RETRIES_DATA, now_ns);
 }
 
@@ -83,7 +82,7 @@ static bool window_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t n
 		conn->push_small = true;
 	} else {
 		conn->probe_due = true;
-		conn->snd_nxt = conn->snd_una;
+		flight_lose_all(&utcp->flights, &conn->flight); /* it found no room */
 	}
 	return try_again(utcp, conn, RETRIES_DATA, now_ns);
 }
@@ -144,19 +143,21 @@ static void note_stall(struct utcp *utcp, uint64_t now_ns)
 		utcp->stalled_at_ns = now_ns;
 }
 
-bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, const struct flight_news *news)
 {
-	uint64_t measured_ns = now_ns - conn->rtt.timed_at_ns;
+	uint64_t measured_ns = news->now_ns - news->timed_at_ns;
 
-	if (!conn->rtt.timing)
+	if (!news->timed)
 		return false;
-	conn->rtt.timing = false;
+	if (measured_ns > STALL_NS)
+		note_stall(utcp, news->now_ns); /* input comes before the timers that would tell */
+	if (news->timed_at_ns < utcp->stalled_at_ns)
+		return false;
 	conn->backoff = 0; /* not before: an ACK of what was sent twice says nothing of the path
 			      (Karn 1987) */
-	if (measured_ns > STALL_NS)
-		note_stall(utcp, now_ns); /* input comes before the timers that would tell */
-	if (conn->rtt.timed_at_ns < utcp->stalled_at_ns)
+	if (!seq_after(conn->snd_una, conn->rtt.timed_to))
 		return false;
+	conn->rtt.timed_to = conn->snd_max;
 	rtt_sample(&conn->rtt, measured_ns, utcp->config.rto_min_ns);
 	return true;
 }

@@ -52,6 +52,8 @@ static int take_memory(struct utcp *utcp)
 	if (!error)
 		error = slab_create(&utcp->rings, config->conn_max, rings_bytes);
 	if (!error)
+		error = flight_pool_create(&utcp->flights, config->conn_max);
+	if (!error)
 		error = tuples_init(&utcp->tuples, config->conn_max, config->secret);
 	if (!error)
 		error = answers_init(&utcp->answers, utcp_frame_max(utcp));
@@ -105,6 +107,7 @@ void utcp_destroy(struct utcp *utcp)
 	}
 	slab_destroy(&utcp->conns);
 	slab_destroy(&utcp->rings);
+	flight_pool_destroy(&utcp->flights);
 	tuples_fini(&utcp->tuples);
 	answers_fini(&utcp->answers);
 	free(utcp);
