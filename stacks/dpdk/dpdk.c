@@ -14,7 +14,14 @@ enum {
 	CLOSE_FRAMES_MAX = 65536,
 };
 
-enum { OPTION_NAP, OPTION_CONGESTION, OPTION_RTO_MIN, OPTION_ACK_DELAY, OPTION_COUNT };
+enum {
+	OPTION_NAP,
+	OPTION_CONGESTION,
+	OPTION_RTO_MIN,
+	OPTION_ACK_DELAY,
+	OPTION_TIMESTAMPS,
+	OPTION_COUNT
+};
 
 /* Longest time that connect waits for a link that is down, nanoseconds. */
 #define LINK_WAIT_NS (2000ull * 1000 * 1000)
@@ -60,6 +67,7 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 			(enum utcp_congestion)tp_option_of(&dpdk_ops, config, OPTION_CONGESTION),
 		.rto_min_ns = tp_option_of(&dpdk_ops, config, OPTION_RTO_MIN),
 		.ack_delay_ns = tp_option_of(&dpdk_ops, config, OPTION_ACK_DELAY),
+		.timestamps_off = !tp_option_of(&dpdk_ops, config, OPTION_TIMESTAMPS),
 	};
 	int failure;
 
@@ -277,6 +285,10 @@ static const struct tp_option options[OPTION_COUNT] = {
 			      .min = 100 * 1000,
 			      .max = 500 * CLOCK_MS_NS,
 			      .about = "longest time that an ACK waits for data to ride on"},
+	[OPTION_TIMESTAMPS] = {.name = "timestamps",
+			       .kind = TP_OPTION_SWITCH,
+			       .initial = 1,
+			       .about = "whether TCP's segments carry timestamps"},
 };
 
 const struct tp_ops dpdk_ops = {

@@ -22,6 +22,7 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 {
 	uint32_t used = ring_used(&conn->send);
 	uint32_t end = conn->snd_una + used + conn->fin_queued;
+	unsigned options = conn->times.on ? OPTIONS_TIMES_BYTES : 0;
 
 	CHECK(used <= conn->send.capacity);
 	CHECK(!seq_after(conn->snd_una, conn->snd_nxt) && !seq_after(conn->snd_nxt, conn->snd_max));
@@ -32,8 +33,8 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	}
 	if (!conn_fin_acked(conn))
 		CHECK(!seq_after(conn->snd_max, end));
-	CHECK(conn->mss >= SEGMENT_MSS_MIN &&
-	      conn->mss <= segment_head_mss(&conn->head, utcp->config.mtu));
+	CHECK(conn->mss + options >= OPTIONS_MSS_MIN &&
+	      conn->mss + options <= segment_head_mss(&conn->head, utcp->config.mtu));
 	CHECK(conn->congestion.cwnd >= conn->mss);
 	/* Whatever waits for the peer has the timeout running. */
 	CHECK(conn->snd_nxt == conn->snd_max);

@@ -21,6 +21,7 @@
 #include "stacks/utcp/reassembly.h"
 #include "stacks/utcp/rtt.h"
 #include "stacks/utcp/segment_head.h"
+#include "stacks/utcp/times.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -75,10 +76,12 @@ struct utcp_conn {
 	uint16_t reason;	/* enum utcp_reason, from HANDLE_CLOSING on */
 	struct list event_link; /* on utcp.events, or told: utcp.told */
 	struct list out_link;	/* on utcp.out while something may have to be sent */
+	struct times times;
 
 	uint16_t mss;	   /* most payload of a segment to the peer */
 	uint8_t snd_scale; /* the peer's windows are shifted left by this */
 	uint8_t rcv_scale; /* ours right by this; both 0 unless both sides offered (RFC 7323 2.2) */
+	bool sack_ok;	   /* both sides offered SACK (RFC 2018 2) */
 	bool unresolved;   /* waits for the peer's hardware address: nothing can be sent */
 	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;

@@ -89,7 +89,8 @@ bool utcp_own_addr(const struct utcp *utcp, const struct utcp_addr *peer,
 bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns);
 
 /* Takes the options of the peer's SYN, and where its numbers begin. */
-void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment);
+void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		   uint64_t now_ns);
 
 /* The handshake is complete: the connection is ESTABLISHED, and further if the application has
  * finished. */

@@ -19,31 +19,31 @@ static const struct congestion_algorithm *const algorithms[UTCP_CONGESTION_COUNT
 	[UTCP_CUBIC] = &congestion_cubic,
 };
 
-static uint16_t own_mss(const struct utcp *utcp, const struct utcp_conn *conn)
-{
-	return segment_head_mss(&conn->head, utcp->config.mtu);
-}
-
 /* The smallest shift with which the whole receive memory fits a window field. */
 static uint8_t own_scale(const struct utcp *utcp)
 {
 	uint8_t scale = 0;
 
-	while (scale < SEGMENT_SCALE_MAX && utcp->config.recv_bytes >> scale > SHORT_WINDOW_MAX)
+	while (scale < OPTIONS_SCALE_MAX && utcp->config.recv_bytes >> scale > SHORT_WINDOW_MAX)
 		scale++;
 	return scale;
 }
 
-/* RFC 6528: a clock and a keyed hash of the ends. */
-static uint32_t choose_isn(const struct utcp *utcp, const struct segment_ends *ends,
-			   uint64_t now_ns)
+/*
+ * Where the connection's numbers begin: one half of a keyed hash of the ends is for the sequence
+ * numbers, which a clock moves (RFC 6528), the other for the timestamps (RFC 7323 7.1).
+ */
+static void choose_numbers(const struct utcp *utcp, struct utcp_conn *conn,
+			   const struct segment_ends *ends, uint64_t now_ns)
 {
 	uint64_t tuple[5] = {ends->own.words[0], ends->own.words[1], ends->peer.words[0],
 			     ends->peer.words[1], (uint32_t)ends->peer_port << 16 | ends->own_port};
+	uint64_t hash = siphash_words(&utcp->key, tuple, 5);
 
-	if (utcp->config.isn_fixed)
-		return utcp->config.isn;
-	return (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)siphash_words(&utcp->key, tuple, 5);
+	conn->iss = utcp->config.isn_fixed ? utcp->config.isn
+					   : (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)hash;
+	conn->snd_una = conn->snd_nxt = conn->snd_max = conn->rtt.timed_to = conn->iss;
+	conn->times.offset = (uint32_t)(hash >> 32);
 }
 
 /* An unused local port towards this peer, from a place nobody can guess (RFC 6056 3.3.3). 0 if
@@ -78,11 +78,8 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 		     utcp->config.send_bytes);
 	conn->key = tuples_key(&utcp->tuples, ends);
 	segment_head_init(&conn->head, utcp->config.mac, mac, ends);
-	conn->mss = own_mss(utcp, conn);
-	if (conn->mss > SEGMENT_MSS_DEFAULT)
-		conn->mss = SEGMENT_MSS_DEFAULT;
-	conn->iss = choose_isn(utcp, ends, now_ns);
-	conn->snd_una = conn->snd_nxt = conn->snd_max = conn->rtt.timed_to = conn->iss;
+	conn->mss = OPTIONS_MSS_DEFAULT;
+	choose_numbers(utcp, conn, ends, now_ns);
 	tuples_add(&utcp->tuples, &utcp->conns, conn);
 	return conn;
 }
@@ -161,18 +158,32 @@ bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now
 		return false;
 	conn_set_state(conn, CONN_SYN_RECEIVED);
 	conn->rcv_scale = own_scale(utcp);
-	open_take_syn(utcp, conn, segment);
+	open_take_syn(utcp, conn, segment, now_ns);
 	list_push(&utcp->half_open, &conn->life_link);
 	utcp_mark(utcp, conn);
 	return true;
 }
 
-void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
+/* RFC 9293 3.7.1: the least of what the peer takes and the link carries, less the options that
+ * every segment has. */
+static uint16_t choose_mss(const struct utcp *utcp, const struct utcp_conn *conn, uint16_t named)
 {
-	uint16_t mss = segment->mss < SEGMENT_MSS_MIN ? SEGMENT_MSS_MIN : segment->mss;
+	uint16_t mss = named < OPTIONS_MSS_MIN ? OPTIONS_MSS_MIN : named;
+	uint16_t own = segment_head_mss(&conn->head, utcp->config.mtu);
+
+	if (mss > own)
+		mss = own;
+	return conn->times.on ? mss - OPTIONS_TIMES_BYTES : mss;
+}
+
+void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		   uint64_t now_ns)
+{
 	uint32_t capacity = conn->recv.capacity;
 
-	conn->mss = mss < own_mss(utcp, conn) ? mss : own_mss(utcp, conn); /* RFC 9293 3.7.1 */
+	times_take_syn(&conn->times, segment, !utcp->config.timestamps_off, now_ns);
+	conn->sack_ok = segment->sack_permitted;
+	conn->mss = choose_mss(utcp, conn, segment->mss);
 	conn->scale_ok = segment->scale_given;
 	conn->snd_scale = segment->scale_given ? segment->scale : 0;
 	if (!segment->scale_given)

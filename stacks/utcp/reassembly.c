@@ -4,12 +4,16 @@
 
 #include <string.h>
 
-/* Takes `count` ranges out at `at`. */
-static void cut(struct reassembly *reassembly, unsigned at, unsigned count)
+/* Moves the ranges from `from` on to `to`. */
+static void move(struct reassembly *reassembly, unsigned to, unsigned from)
 {
-	memmove(&reassembly->ranges[at], &reassembly->ranges[at + count],
-		(reassembly->count - at - count) * sizeof(reassembly->ranges[0]));
-	reassembly->count -= count;
+	unsigned count = reassembly->count - from;
+
+	memmove(&reassembly->ranges[to], &reassembly->ranges[from],
+		count * sizeof(reassembly->ranges[0]));
+	memmove(&reassembly->added[to], &reassembly->added[from],
+		count * sizeof(reassembly->added[0]));
+	reassembly->count = to + count;
 }
 
 /* Opens a place at `at`; the furthest range goes if the table is full. False if the new one would
@@ -20,15 +24,13 @@ static bool make_place(struct reassembly *reassembly, unsigned at)
 		return false;
 	if (reassembly->count == REASSEMBLY_RANGES)
 		reassembly->count--;
-	memmove(&reassembly->ranges[at + 1], &reassembly->ranges[at],
-		(reassembly->count - at) * sizeof(reassembly->ranges[0]));
-	reassembly->count++;
+	move(reassembly, at + 1, at);
 	return true;
 }
 
 bool reassembly_add(struct reassembly *reassembly, uint32_t begin, uint32_t end)
 {
-	struct reassembly_range *ranges = reassembly->ranges;
+	struct seq_range *ranges = reassembly->ranges;
 	unsigned first = 0, last;
 
 	while (first < reassembly->count && seq_before(ranges[first].end, begin))
@@ -39,12 +41,13 @@ bool reassembly_add(struct reassembly *reassembly, uint32_t begin, uint32_t end)
 	if (first == last) {
 		if (!make_place(reassembly, first))
 			return false;
-		ranges[first] = (struct reassembly_range){begin, end};
-		return true;
+		ranges[first] = (struct seq_range){begin, end};
+	} else {
+		ranges[first].begin = seq_min(ranges[first].begin, begin);
+		ranges[first].end = seq_max(ranges[last - 1].end, end);
+		move(reassembly, first + 1, last);
 	}
-	ranges[first].begin = seq_min(ranges[first].begin, begin);
-	ranges[first].end = seq_max(ranges[last - 1].end, end);
-	cut(reassembly, first + 1, last - first - 1);
+	reassembly->added[first] = ++reassembly->clock;
 	return true;
 }
 
@@ -57,6 +60,36 @@ uint32_t reassembly_take(struct reassembly *reassembly, uint32_t next)
 		taken++;
 	}
 	if (taken > 0)
-		cut(reassembly, 0, taken);
+		move(reassembly, 0, taken);
 	return next;
+}
+
+/* The range last added to before `before`; the count if there is none. */
+static unsigned latest_before(const struct reassembly *reassembly, uint32_t before)
+{
+	unsigned found = reassembly->count;
+
+	for (unsigned i = 0; i < reassembly->count; i++)
+		if (seq_before(reassembly->added[i], before) &&
+		    (found == reassembly->count ||
+		     seq_after(reassembly->added[i], reassembly->added[found])))
+			found = i;
+	return found;
+}
+
+unsigned reassembly_latest(const struct reassembly *reassembly, struct seq_range *ranges,
+			   unsigned room)
+{
+	uint32_t before = reassembly->clock + 1;
+	unsigned count = 0;
+
+	while (count < room) {
+		unsigned at = latest_before(reassembly, before);
+
+		if (at == reassembly->count)
+			break;
+		before = reassembly->added[at];
+		ranges[count++] = reassembly->ranges[at];
+	}
+	return count;
 }

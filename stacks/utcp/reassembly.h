@@ -12,19 +12,18 @@
 #ifndef WEIR_UTCP_REASSEMBLY_H
 #define WEIR_UTCP_REASSEMBLY_H
 
+#include "stacks/utcp/seq.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 enum { REASSEMBLY_RANGES = 16 };
 
-struct reassembly_range {
-	uint32_t begin;
-	uint32_t end; /* sequence number behind it */
-};
-
 struct reassembly {
 	uint32_t count;
-	struct reassembly_range ranges[REASSEMBLY_RANGES]; /* ascending, with gaps between */
+	uint32_t clock;				    /* counts what was added */
+	struct seq_range ranges[REASSEMBLY_RANGES]; /* ascending, with gaps between */
+	uint32_t added[REASSEMBLY_RANGES];	    /* what `clock` was when each last grew */
 };
 
 /* Notes [begin, end); false if there was no room for it, and its bytes must not count as received.
@@ -34,5 +33,10 @@ bool reassembly_add(struct reassembly *reassembly, uint32_t begin, uint32_t end)
 /* In-order data now reaches to `next`: takes off what that covers and returns how far it reaches
  * joined with what was here. */
 uint32_t reassembly_take(struct reassembly *reassembly, uint32_t next);
+
+/* The ranges that were added to last, at most `room`, the latest first (RFC 2018 4); their number.
+ * Time: `room` passes over the table. */
+unsigned reassembly_latest(const struct reassembly *reassembly, struct seq_range *ranges,
+			   unsigned room);
 
 #endif

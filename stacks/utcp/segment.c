@@ -3,53 +3,30 @@
 #include "dataplane/core/bytes.h"
 #include "stacks/utcp/checksum.h"
 
-/* One option of a SYN whose length is known to be right for any option. */
-static bool take_option(const uint8_t *option, unsigned bytes, struct segment *segment)
-{
-	switch (option[0]) {
-	case TCP_OPTION_MSS: /* RFC 9293 3.2 */
-		if (bytes != 4)
-			return false;
-		segment->mss = bytes_get_be16(option + 2);
-		return true;
-	case TCP_OPTION_SCALE: /* RFC 7323 2.3: a shift above 14 counts as 14 */
-		if (bytes != 3)
-			return false;
-		segment->scale_given = true;
-		segment->scale = option[2] < SEGMENT_SCALE_MAX ? option[2] : SEGMENT_SCALE_MAX;
-		return true;
-	default: /* RFC 9293 MUST-6: what is unknown is skipped */
-		return true;
-	}
-}
-
-/* RFC 9293 3.1, MUST-7: illegal lengths must be survived; each turn moves ahead by at least one
- * byte or ends. */
-static bool parse_options(const uint8_t *options, unsigned bytes, struct segment *segment)
-{
-	unsigned at = 0;
-
-	segment->mss = SEGMENT_MSS_DEFAULT;
-	while (at < bytes && options[at] != TCP_OPTION_END) {
-		unsigned length = 1;
-
-		if (options[at] != TCP_OPTION_NOP) {
-			if (bytes - at < 2)
-				return false;
-			length = options[at + 1];
-			if (length < 2 || length > bytes - at ||
-			    !take_option(options + at, length, segment))
-				return false;
-		}
-		at += length;
-	}
-	return true;
-}
-
 /* Flags that no honest segment has together. */
 static bool flags_are_odd(uint8_t flags)
 {
 	return (flags & TCP_SYN) && (flags & (TCP_FIN | TCP_RST));
+}
+
+/* Almost all segments have no options, or timestamps as RFC 7323 appendix A lays them out. */
+static inline bool read_options(const uint8_t *options, unsigned bytes, struct segment *segment)
+{
+	segment->has_times = false;
+	segment->sack_count = 0;
+	segment->times_value = segment->times_echo = 0;
+	if (segment->flags & TCP_SYN) {
+		segment->mss = OPTIONS_MSS_DEFAULT;
+		segment->scale_given = segment->sack_permitted = false;
+	} else if (bytes == 0) {
+		return true;
+	} else if (bytes == OPTIONS_TIMES_BYTES && options_are_times(options)) {
+		segment->has_times = true;
+		segment->times_value = bytes_get_be32(options + 4);
+		segment->times_echo = bytes_get_be32(options + 8);
+		return true;
+	}
+	return options_parse(options, bytes, segment);
 }
 
 enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t bytes,
@@ -79,11 +56,9 @@ enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t by
 	segment->flags = tcp[TCP_FLAGS];
 	segment->data = tcp + head_bytes;
 	segment->bytes = (uint32_t)(bytes - head_bytes);
-	segment->scale_given = false;
 	if (segment->peer_port == 0 || segment->own_port == 0 || flags_are_odd(segment->flags))
 		return SEGMENT_BAD_HEADER;
-	if ((segment->flags & TCP_SYN) &&
-	    !parse_options(tcp + TCP_BYTES, head_bytes - TCP_BYTES, segment))
+	if (!read_options(tcp + TCP_BYTES, head_bytes - TCP_BYTES, segment))
 		return SEGMENT_BAD_HEADER;
 	return SEGMENT_OK;
 }
@@ -101,17 +76,4 @@ struct segment_ends segment_ends(const struct segment *segment)
 		ends.own = addr_of_ip4(bytes_get_be32(from + 4));
 	}
 	return ends;
-}
-
-void segment_put_syn_options(uint8_t *to, uint16_t mss, int scale)
-{
-	to[0] = TCP_OPTION_MSS;
-	to[1] = 4;
-	bytes_put_be16(to + 2, mss);
-	memset(to + 4, TCP_OPTION_NOP, 4);
-	if (scale >= 0) {
-		to[5] = TCP_OPTION_SCALE;
-		to[6] = 3;
-		to[7] = (uint8_t)scale;
-	}
 }

@@ -10,18 +10,13 @@
 #define WEIR_UTCP_SEGMENT_H
 
 #include "stacks/utcp/addr.h"
+#include "stacks/utcp/options.h"
 #include "stacks/utcp/packet.h"
+#include "stacks/utcp/seq.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-enum {
-	SEGMENT_MSS_DEFAULT = 536, /* a peer that names none (RFC 9293 3.7.1) */
-	SEGMENT_MSS_MIN = 64,	   /* floor under what a peer names, against CVE-2019-11479 */
-	SEGMENT_SCALE_MAX = 14,	   /* RFC 7323 2.3 */
-	SEGMENT_SYN_OPTIONS = 8,   /* bytes that our SYNs' options take */
-};
 
 struct segment {
 	uint16_t peer_port;
@@ -35,9 +30,17 @@ struct segment {
 	const uint8_t *data;
 	const uint8_t *frame; /* the whole, for answers */
 
-	/* From the options of a SYN. */
+	/* From the options (options.h). */
+	bool has_times;
+	uint8_t sack_count;
+	uint32_t times_value; /* TSval and TSecr (RFC 7323 3.2); 0 without */
+	uint32_t times_echo;
+	struct seq_range sacks[OPTIONS_SACK_MAX]; /* as sent: they may be anything */
+
+	/* From the options of a SYN; else not set. */
 	uint16_t mss;
 	bool scale_given;
+	bool sack_permitted;
 	uint8_t scale;
 };
 
@@ -73,8 +76,5 @@ static inline const uint8_t *segment_addresses(const struct segment *segment)
 {
 	return segment->frame + ETH_BYTES + (segment->ip6 ? IP6_SOURCE : IP_SOURCE);
 }
-
-/* Writes a SYN's options, SEGMENT_SYN_OPTIONS bytes. A `scale` below 0 is left out, as NOPs. */
-void segment_put_syn_options(uint8_t *to, uint16_t mss, int scale);
 
 #endif

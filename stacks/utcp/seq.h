@@ -34,6 +34,12 @@ static inline bool seq_within(uint32_t seq, uint32_t low, uint32_t high)
 	return seq - low <= high - low;
 }
 
+/* The numbers from `begin` up to, not including, `end`. */
+struct seq_range {
+	uint32_t begin;
+	uint32_t end;
+};
+
 static inline uint32_t seq_min(uint32_t a, uint32_t b)
 {
 	return seq_before(a, b) ? a : b;

@@ -109,7 +109,8 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 static inline bool is_predicted(const struct utcp_conn *conn, const struct segment *segment)
 {
 	return conn->state == CONN_ESTABLISHED && (segment->flags & ~TCP_PSH) == TCP_ACKS &&
-	       segment->seq == conn->rcv_nxt && conn->reassembly.count == 0 && !conn->fin_known &&
+	       times_fit(&conn->times, segment) && segment->seq == conn->rcv_nxt &&
+	       conn->reassembly.count == 0 && !conn->fin_known &&
 	       segment->bytes <= ring_free(&conn->recv) &&
 	       seq_within(segment->ack, conn->snd_una, conn->snd_max) &&
 	       (segment->bytes > 0 || segment->ack != conn->snd_una); /* no duplicate ACK */
@@ -118,6 +119,7 @@ static inline bool is_predicted(const struct utcp_conn *conn, const struct segme
 static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
 			    const struct segment *segment, uint64_t now_ns)
 {
+	times_take(&conn->times, segment, conn->rcv_acked, now_ns);
 	if (segment->ack != conn->snd_una)
 		take_ack(utcp, conn, segment->ack, now_ns);
 	take_window(utcp, conn, segment);
@@ -149,7 +151,7 @@ static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const stru
 	}
 	if (!(segment->flags & TCP_SYN))
 		return;
-	open_take_syn(utcp, conn, segment);
+	open_take_syn(utcp, conn, segment, now_ns);
 	if (has_ack) {
 		open_established(utcp, conn, segment, now_ns);
 		tcp_ack_soon(utcp, conn);
@@ -183,6 +185,38 @@ static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
 		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
 }
 
+/*
+ * Data sent again needs its ACK. Empty segments get a bounded number, so that two confused ends do
+ * not answer each other for ever.
+ */
+static void answer_unacceptable(struct utcp *utcp, struct utcp_conn *conn,
+				const struct segment *segment, uint64_t now_ns)
+{
+	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) ||
+	    challenge_allowed(utcp, conn, now_ns))
+		tcp_ack_soon(utcp, conn);
+}
+
+/* Before all, the timestamps (RFC 7323 5.3, R1, and 3.2 for a segment that lacks them): a RST is
+ * judged by its number alone. */
+static bool step_times(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		       uint64_t now_ns)
+{
+	if (!conn->times.on || segment->flags & TCP_RST)
+		return true;
+	if (!segment->has_times) {
+		if (segment->flags & TCP_SYN) /* a peer that began anew: step_syn tells it */
+			return true;
+		utcp->counters.times_missing++;
+		return false;
+	}
+	if (!times_is_old(&conn->times, segment, now_ns))
+		return true;
+	utcp->counters.times_old++;
+	answer_unacceptable(utcp, conn, segment, now_ns);
+	return false;
+}
+
 /* First, the sequence number. What is unacceptable is answered with an ACK, so that both sides
  * agree again. */
 static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
@@ -203,13 +237,7 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 	/* The eighth step for a FIN in TIME-WAIT: our ACK of it was lost. */
 	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN))
 		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
-	/*
-	 * Data sent again needs its ACK. Empty segments get a bounded number, so that two confused
-	 * ends do not answer each other for ever.
-	 */
-	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) ||
-	    challenge_allowed(utcp, conn, now_ns))
-		tcp_ack_soon(utcp, conn);
+	answer_unacceptable(utcp, conn, segment, now_ns);
 	return false;
 }
 
@@ -315,6 +343,7 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 		challenge_send(utcp, conn, now_ns);
 		return false;
 	}
+	times_take(&conn->times, segment, conn->rcv_acked, now_ns);
 	if (conn->snd_wnd == 0)
 		conn->retries = 0; /* it answers our probes */
 	if (seq_after(segment->ack, conn->snd_una))
@@ -449,7 +478,8 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 		tcp_ack_soon(utcp, conn);
 		return;
 	}
-	if (!step_sequence(utcp, conn, segment, now_ns) ||
+	if (!step_times(utcp, conn, segment, now_ns) ||
+	    !step_sequence(utcp, conn, segment, now_ns) ||
 	    !step_reset(utcp, conn, segment, now_ns) || !step_syn(utcp, conn, segment, now_ns) ||
 	    !step_ack(utcp, conn, segment, now_ns))
 		return;

@@ -29,23 +29,52 @@ static uint16_t take_window(struct utcp_conn *conn)
 	return (uint16_t)field;
 }
 
+/* SACK blocks in at most `room` bytes (RFC 2018 4); how many they take. */
+static unsigned put_sack(struct utcp *utcp, const struct utcp_conn *conn, uint8_t *to,
+			 unsigned room)
+{
+	struct seq_range blocks[OPTIONS_SACK_MAX];
+	unsigned count = reassembly_latest(&conn->reassembly, blocks, options_sack_fit(room));
+
+	if (count == 0)
+		return 0;
+	utcp->counters.sacks_sent++;
+	return options_put_sack(to, blocks, count);
+}
+
+/*
+ * The options of a segment with `payload_bytes`; how many bytes they take. A full segment has no
+ * room for SACK blocks: each segment behind a gap gets an ACK of its own, which has.
+ */
+static uint16_t put_options(struct utcp *utcp, const struct utcp_conn *conn, uint8_t *to,
+			    uint32_t payload_bytes, uint64_t now_ns)
+{
+	unsigned bytes = 0;
+
+	if (conn->times.on) {
+		options_put_times(to, times_now(&conn->times, now_ns), conn->times.recent);
+		bytes = OPTIONS_TIMES_BYTES;
+	}
+	if (__builtin_expect(conn->reassembly.count > 0, 0) && conn->sack_ok)
+		bytes += put_sack(utcp, conn, to + bytes,
+				  least(OPTIONS_MAX - bytes, conn->mss - payload_bytes));
+	return (uint16_t)bytes;
+}
+
 /* Closes a frame whose payload stands behind its headers; it carries the current ACK, so none is
  * pending after. */
-static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint32_t seq,
-		   uint8_t flags, uint32_t payload_bytes)
+static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
+		   struct segment_fields *fields)
 {
-	struct segment_fields fields = {.seq = seq,
-					.ack = conn->rcv_nxt,
-					.window = take_window(conn),
-					.flags = flags | TCP_ACKS,
-					.payload_bytes = payload_bytes};
-
+	fields->ack = conn->rcv_nxt;
+	fields->window = take_window(conn);
+	fields->flags |= TCP_ACKS;
 	conn->ack_now = false;
 	conn->ack_at_ns = TIMER_NEVER;
 	conn->rcv_acked = conn->rcv_nxt;
 	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
-	return segment_seal(&conn->head, frame, &fields);
+	return segment_seal(&conn->head, frame, fields);
 }
 
 /* Sendings of about the same time share a run, so that a window of them has some dozens. */
@@ -74,16 +103,20 @@ static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t begin,
 static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
 {
 	bool answer = conn->state == CONN_SYN_RECEIVED;
-	bool offer_scale = !answer || conn->scale_ok; /* RFC 7323 2.2 */
+	struct options_syn syn = {.mss = segment_head_mss(&conn->head, utcp->config.mtu),
+				  .scale = !answer || conn->scale_ok ? (int8_t)conn->rcv_scale
+								     : -1, /* RFC 7323 2.2 */
+				  .sack = !answer || conn->sack_ok,
+				  .times = answer ? conn->times.on : !utcp->config.timestamps_off,
+				  .times_value = times_now(&conn->times, now_ns),
+				  .times_echo = conn->times.recent};
 	struct segment_fields fields = {.seq = conn->iss,
 					.ack = answer ? conn->rcv_nxt : 0,
 					.window = (uint16_t)least(conn->recv.capacity, UINT16_MAX),
-					.flags = TCP_SYN | (answer ? TCP_ACKS : 0),
-					.options_bytes = SEGMENT_SYN_OPTIONS};
+					.flags = TCP_SYN | (answer ? TCP_ACKS : 0)};
 
-	segment_put_syn_options(frame + segment_head_bytes(&conn->head),
-				segment_head_mss(&conn->head, utcp->config.mtu),
-				offer_scale ? conn->rcv_scale : -1);
+	fields.options_bytes =
+		(uint16_t)options_put_syn(frame + segment_head_bytes(&conn->head), &syn);
 	note_sent(utcp, conn, conn->iss, conn->iss + 1, now_ns);
 	conn->ack_now = false;
 	utcp->counters.out_frames++;
@@ -93,19 +126,22 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 
 /* An ACK and no more; as a probe it repeats an old number, which makes any peer answer (RFC
  * 9293 3.8.4). */
-static size_t build_ack(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame)
+static size_t build_ack(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
 {
 	/* A peer that shrank its window takes nothing beyond it. */
-	uint32_t seq = seq_min(conn->snd_max, conn->snd_una + conn->snd_wnd);
+	struct segment_fields fields = {
+		.seq = seq_min(conn->snd_max, conn->snd_una + conn->snd_wnd),
+		.options_bytes = put_options(utcp, conn, frame + segment_head_bytes(&conn->head), 0,
+					     now_ns)};
 
 	if (conn->probe_due) {
-		seq = conn->snd_una - 1;
+		fields.seq = conn->snd_una - 1;
 		conn->probe_due = false;
 		utcp->counters.probes++;
 	} else {
 		utcp->counters.out_acks++;
 	}
-	return seal(utcp, conn, frame, seq, 0, 0);
+	return seal(utcp, conn, frame, &fields);
 }
 
 /* What of the send ring goes into one segment. */
@@ -120,10 +156,16 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 			    const struct plan *plan, uint64_t now_ns)
 {
 	uint32_t seq = conn->snd_una + plan->offset, end = seq + plan->bytes;
-	uint8_t *payload = frame + segment_head_bytes(&conn->head);
 	bool last;
 	struct span spans[2];
 	unsigned count = ring_spans(&conn->send, plan->offset, plan->bytes, spans);
+	struct segment_fields fields = {
+		.seq = seq,
+		.flags = plan->fin ? TCP_FIN : 0,
+		.options_bytes = put_options(utcp, conn, frame + segment_head_bytes(&conn->head),
+					     plan->bytes, now_ns),
+		.payload_bytes = plan->bytes};
+	uint8_t *payload = frame + segment_head_bytes(&conn->head) + fields.options_bytes;
 
 	if (count > 0)
 		memcpy(payload, spans[0].base, spans[0].bytes);
@@ -135,9 +177,9 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 	conn->fin_sent |= plan->fin;
 	conn->push_small = false;
 	last = plan->offset + plan->bytes == ring_used(&conn->send);
-	return seal(utcp, conn, frame, seq,
-		    (plan->fin ? TCP_FIN : 0) | (last && plan->bytes > 0 ? TCP_PSH : 0),
-		    plan->bytes);
+	if (last && plan->bytes > 0)
+		fields.flags |= TCP_PSH;
+	return seal(utcp, conn, frame, &fields);
 }
 
 /* The room that congestion control leaves. */
@@ -218,12 +260,19 @@ static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fra
 }
 
 /* An aborted connection's last word, after which its memory is free if nobody reads from it. */
-static size_t build_reset(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame)
+static size_t build_reset(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
+			  uint64_t now_ns)
 {
 	struct segment_fields fields = {
 		.seq = conn->snd_max, .ack = conn->rcv_nxt, .flags = TCP_RST | TCP_ACKS};
-	size_t bytes = segment_seal(&conn->head, frame, &fields);
+	size_t bytes;
 
+	if (conn->times.on) { /* RFC 7323 3.2 */
+		options_put_times(frame + segment_head_bytes(&conn->head),
+				  times_now(&conn->times, now_ns), conn->times.recent);
+		fields.options_bytes = OPTIONS_TIMES_BYTES;
+	}
+	bytes = segment_seal(&conn->head, frame, &fields);
 	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
 	utcp->counters.out_resets++;
@@ -245,12 +294,12 @@ static size_t build_any(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 			return build_syn(utcp, conn, frame, now_ns);
 	} else if (conn->dup_acks_due > 0) {
 		conn->dup_acks_due--;
-		return build_ack(utcp, conn, frame);
+		return build_ack(utcp, conn, frame, now_ns);
 	} else if (conn_sending(conn)) {
 		bytes = build_data(utcp, conn, frame, now_ns);
 	}
 	if (bytes == 0 && (conn->ack_now || conn->probe_due))
-		bytes = build_ack(utcp, conn, frame);
+		bytes = build_ack(utcp, conn, frame, now_ns);
 	return bytes;
 }
 
@@ -266,7 +315,7 @@ size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 		struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
 
 		if (conn->reset_due)
-			return build_reset(utcp, conn, frame);
+			return build_reset(utcp, conn, frame, now_ns);
 		bytes = build_any(utcp, conn, frame, now_ns);
 		if (bytes > 0)
 			return bytes;

@@ -7,7 +7,7 @@
  * DPDK nor the transport contract. One instance serves one worker and one IPv4 address.
  *
  * Speaks ARP (RFC 826), IPv4 (RFC 791, no fragments), ICMP echo (RFC 792) and TCP (RFC 9293, 5681,
- * 6298, 6528, 9438, 7323 window scale). What it does not do, it drops and counts by name.
+ * 6298, 6528, 9438, 7323, 2018). What it does not do, it drops and counts by name.
  *
  * Legal order in a turn:
  *
@@ -71,8 +71,9 @@ struct utcp_config {
 	uint64_t ack_delay_ns; /* longest time an ACK waits for data to ride on; 0: 1 ms */
 	uint64_t time_wait_ns; /* stay in TIME-WAIT; 0: 1 s */
 	enum utcp_congestion congestion;
-	uint8_t secret[16]; /* random: ISN (RFC 6528) and the demultiplexing hash */
-	bool isn_fixed;	    /* simulation only: use `isn` instead of RFC 6528 */
+	bool timestamps_off; /* neither offer nor accept timestamps (RFC 7323 3) */
+	uint8_t secret[16];  /* random: ISN (RFC 6528) and the demultiplexing hash */
+	bool isn_fixed;	     /* simulation only: use `isn` instead of RFC 6528 */
 	uint32_t isn;
 };
 
@@ -120,6 +121,9 @@ struct utcp_event {
 	X(dup_acks, "duplicate ACKs received")                                               \
 	X(ooo_segments, "segments kept out of order")                                        \
 	X(ooo_dropped, "segments out of order for which there was no room")                  \
+	X(times_missing, "segments without the timestamp agreed on")                         \
+	X(times_old, "segments with an old timestamp, refused by PAWS")                      \
+	X(sacks_sent, "segments that report what came out of order")                         \
 	X(old_segments, "segments outside the window or already received")                   \
 	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                  \
 	X(challenges_withheld, "answers to strange segments that a limit forbade")           \

@@ -97,6 +97,7 @@ static void create_host(struct world *world, unsigned index)
 		.send_bytes = random_memory(random),
 		.congestion =
 			(enum utcp_congestion)(world->config.seed + index) % UTCP_CONGESTION_COUNT,
+		.timestamps_off = world->config.seed % 5 == index,
 		.isn_fixed = true,
 		.isn = (uint32_t) - (int32_t)random_below(random, ISN_BELOW_WRAP),
 	};

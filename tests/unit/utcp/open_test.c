@@ -108,7 +108,7 @@ static void negotiates_mss(void)
 	CU_ASSERT(first_segment((const uint8_t *)"\2\4\x05\xb4", 4, 576) == 536);
 }
 
-static void offers_mss_and_scale(void)
+static void offers_all_options(void)
 {
 	struct utcp_config config = peer_config();
 	struct peer_segment syn;
@@ -116,7 +116,9 @@ static void offers_mss_and_scale(void)
 	config.recv_bytes = 1 << 20;
 	peer_open(&peer, &config);
 	peer_be_called(&peer);
-	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\1\3\3\5", 8) == 0);
+	CU_ASSERT(peer.frame_bytes == 54 + 20);
+	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\4\2\10\12", 8) == 0);
+	CU_ASSERT(memcmp(peer.frame + 66, "\0\0\0\0\1\3\3\5", 8) == 0); /* no echo yet */
 	CU_ASSERT(peer.frame[48] == 0xff &&
 		  peer.frame[49] == 0xff);    /* a SYN's window is not scaled */
 	peer_send(&peer, SYN | ACK, NULL, 0); /* without scale: none either way */
@@ -132,7 +134,7 @@ static void answers_scale_with_scale(void)
 	open_usual();
 	peer_put(&peer, &syn);
 	CU_ASSERT(peer_take_frame(&peer) > 0);
-	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\1\1\1\1", 8) == 0);
+	CU_ASSERT(peer.frame_bytes == 58 && memcmp(peer.frame + 54, "\2\4\x05\xb4", 4) == 0);
 	syn.port++;
 	syn.options = (const uint8_t *)"\1\3\3\7";
 	syn.options_bytes = 4;
@@ -451,7 +453,7 @@ static const struct suite_test tests[] = {
 	{"a call is accepted", accepts},
 	{"our call is answered and acknowledged", calls},
 	{"the MSS is 536 if absent, never below 64, never above the link's", negotiates_mss},
-	{"a SYN offers MSS and window scale", offers_mss_and_scale},
+	{"a SYN offers MSS, SACK, timestamps and window scale", offers_all_options},
 	{"scale is offered to who offers it", answers_scale_with_scale},
 	{"windows are scaled both ways", scales_windows},
 	{"the window of a SYN-ACK is not scaled", a_syn_ack_is_not_scaled},

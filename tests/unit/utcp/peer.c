@@ -129,6 +129,16 @@ void peer_put(struct peer *peer, const struct peer_segment *segment)
 	peer_put_frame(peer, frame, peer_build(segment, frame));
 }
 
+/* NOP, NOP, timestamps, as RFC 7323 appendix A has them. */
+static void add_times(const struct peer *peer, struct peer_segment *segment, uint8_t options[12])
+{
+	memcpy(options, "\1\1\10\12", 4);
+	put32(options + 4, peer->times_value);
+	put32(options + 8, segment->flags & ACK ? peer->times_echo : 0);
+	segment->options = options;
+	segment->options_bytes = 12;
+}
+
 void peer_send_at(struct peer *peer, uint32_t seq, uint8_t flags, const void *data, size_t bytes)
 {
 	struct peer_segment segment = {.seq = seq,
@@ -139,7 +149,10 @@ void peer_send_at(struct peer *peer, uint32_t seq, uint8_t flags, const void *da
 				       .flags = flags,
 				       .data = data,
 				       .bytes = bytes};
+	uint8_t options[12];
 
+	if (peer->times)
+		add_times(peer, &segment, options);
 	peer_put(peer, &segment);
 }
 
@@ -161,6 +174,7 @@ bool peer_take(struct peer *peer, struct peer_segment *segment)
 {
 	const uint8_t *ip = peer->frame + ETH, *tcp = ip + IP;
 	size_t total, head;
+	uint32_t echo;
 
 	if (peer_take_frame(peer) == 0)
 		return false;
@@ -183,6 +197,29 @@ bool peer_take(struct peer *peer, struct peer_segment *segment)
 					 .options_bytes = head - TCP,
 					 .data = tcp + head,
 					 .bytes = total - IP - head};
+	if (peer->times)
+		peer_times(segment, &peer->times_echo, &echo);
+	return true;
+}
+
+const uint8_t *peer_option(const struct peer_segment *segment, uint8_t kind)
+{
+	for (size_t at = 0; at < segment->options_bytes && segment->options[at] != 0;) {
+		if (segment->options[at] == kind)
+			return segment->options + at;
+		at += segment->options[at] == 1 ? 1 : segment->options[at + 1];
+	}
+	return NULL;
+}
+
+bool peer_times(const struct peer_segment *segment, uint32_t *value_out, uint32_t *echo_out)
+{
+	const uint8_t *option = peer_option(segment, 8);
+
+	if (!option)
+		return false;
+	*value_out = get32(option + 2);
+	*echo_out = get32(option + 6);
 	return true;
 }
 
@@ -244,8 +281,14 @@ void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes)
 				   .flags = SYN,
 				   .options = options ? options : usual,
 				   .options_bytes = options ? bytes : sizeof(usual)};
+	uint8_t with_times[4 + 4 + 12] = {2, 4, 1460 >> 8, 1460 & 0xff, 1, 1, 4, 2};
 	struct peer_segment answer;
 
+	if (peer->times && !options) {
+		add_times(peer, &syn, with_times + 8);
+		syn.options = with_times;
+		syn.options_bytes = sizeof(with_times);
+	}
 	peer_put(peer, &syn);
 	peer->seq++;
 	CU_ASSERT_FATAL(peer_take(peer, &answer));

@@ -38,7 +38,10 @@ struct peer {
 	uint16_t window; /* what it offers */
 	uint16_t port;
 	uint16_t own_port; /* at utcp's end */
-	uint16_t events;   /* all bits returned since they were last cleared */
+	bool times;	   /* it speaks timestamps, and offers them and SACK in its SYN */
+	uint32_t times_value;
+	uint32_t times_echo; /* the last value that came */
+	uint16_t events;     /* all bits returned since they were last cleared */
 	uint16_t reason;
 	unsigned closed; /* UTCP_CLOSED events */
 	unsigned accepted;
@@ -89,6 +92,12 @@ size_t peer_build(const struct peer_segment *segment, uint8_t frame[FRAME_ROOM])
 /* Takes utcp's next frame, which must be a sound TCP segment; false if there is none. */
 bool peer_take(struct peer *peer, struct peer_segment *segment_out);
 
+/* The first option of this kind in a segment, or NULL. */
+const uint8_t *peer_option(const struct peer_segment *segment, uint8_t kind);
+
+/* The timestamps of a segment; false if it has none. */
+bool peer_times(const struct peer_segment *segment, uint32_t *value_out, uint32_t *echo_out);
+
 /* Takes utcp's next frame of any kind; its length or 0. */
 size_t peer_take_frame(struct peer *peer);
 
@@ -104,7 +113,8 @@ void peer_jump(struct peer *peer, uint64_t ns);
 /* Collects events into peer->events. */
 void peer_poll(struct peer *peer);
 
-/* The peer calls: three-way handshake with these SYN options (NULL: MSS 1460). Fills peer->conn. */
+/* The peer calls: three-way handshake with these SYN options (NULL: MSS 1460, and
+ * with peer->times SACK and timestamps). Fills peer->conn. */
 void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes);
 
 /* utcp calls: ARP is answered, the SYN is taken; the peer has not answered it yet. */

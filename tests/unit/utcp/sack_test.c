@@ -1,0 +1,145 @@
+#include "tests/support/suite.h"
+#include "tests/unit/utcp/peer.h"
+
+#include <string.h>
+
+#define COUNT(name) (utcp_counters(peer.utcp)->name)
+
+static struct peer peer;
+static uint8_t got[16384];
+
+static void open_with(const char *options, size_t bytes)
+{
+	struct utcp_config config = peer_config();
+
+	peer_open(&peer, &config);
+	peer_connect(&peer, (const uint8_t *)options, bytes);
+}
+
+static void open_with_sack(void)
+{
+	open_with("\2\4\5\xb4\1\1\4\2", 8);
+}
+
+static void put_ahead(uint32_t offset, uint32_t bytes)
+{
+	static const uint8_t data[1460];
+
+	peer_send_at(&peer, peer.seq + offset, ACK, data, bytes);
+}
+
+static uint32_t number(const uint8_t *from)
+{
+	return (uint32_t)from[0] << 24 | (uint32_t)from[1] << 16 | (uint32_t)from[2] << 8 | from[3];
+}
+
+/* The blocks of a segment, relative to the peer's next number; how many. */
+static unsigned blocks_of(const struct peer_segment *segment, uint32_t blocks[8])
+{
+	const uint8_t *option = peer_option(segment, 5);
+	unsigned count = option ? (option[1] - 2u) / 8 : 0;
+
+	for (unsigned i = 0; i < 2 * count; i++)
+		blocks[i] = number(option + 2 + 4 * i) - peer.seq;
+	return count;
+}
+
+/* Whether utcp's next segment is an ACK of what is in order, with these blocks and no more. */
+static bool answers(unsigned count, const uint32_t *expected)
+{
+	struct peer_segment segment;
+	uint32_t blocks[8];
+
+	return peer_take(&peer, &segment) && segment.flags == ACK && segment.ack == peer.seq &&
+	       blocks_of(&segment, blocks) == count && memcmp(blocks, expected, 8 * count) == 0;
+}
+
+static void only_if_agreed(void)
+{
+	open_with(NULL, 0);
+	put_ahead(10, 5);
+	CU_ASSERT(answers(0, NULL) && COUNT(sacks_sent) == 0);
+	peer_close(&peer);
+	open_with_sack();
+	put_ahead(10, 5);
+	CU_ASSERT(answers(1, (uint32_t[]){10, 15}) && COUNT(sacks_sent) == 1);
+	peer_close(&peer);
+}
+
+/* RFC 2018 4: the first block has what came last, the next what was reported before. */
+static void latest_first(void)
+{
+	open_with_sack();
+	put_ahead(10, 5);
+	CU_ASSERT(answers(1, (uint32_t[]){10, 15}));
+	put_ahead(40, 5);
+	CU_ASSERT(answers(2, (uint32_t[]){40, 45, 10, 15}));
+	put_ahead(20, 5);
+	CU_ASSERT(answers(3, (uint32_t[]){20, 25, 40, 45, 10, 15}));
+	put_ahead(45, 5);
+	CU_ASSERT(answers(3, (uint32_t[]){40, 50, 20, 25, 10, 15}));
+	put_ahead(60, 5);
+	CU_ASSERT(answers(4, (uint32_t[]){60, 65, 40, 50, 20, 25, 10, 15}));
+	put_ahead(70, 5);
+	CU_ASSERT(answers(4, (uint32_t[]){70, 75, 60, 65, 40, 50, 20, 25}));
+	put_ahead(15, 5); /* joins two */
+	CU_ASSERT(answers(4, (uint32_t[]){10, 25, 70, 75, 60, 65, 40, 50}));
+	peer_close(&peer);
+}
+
+static void until_the_gap_is_filled(void)
+{
+	open_with_sack();
+	put_ahead(10, 5);
+	put_ahead(20, 5);
+	peer_drain(&peer);
+	peer_send(&peer, ACK, got, 10); /* leaves one gap */
+	peer.seq += 5;
+	CU_ASSERT(answers(1, (uint32_t[]){5, 10}));
+	peer_send(&peer, ACK, got, 5);
+	peer.seq += 5;
+	CU_ASSERT(answers(0, NULL));
+	peer_close(&peer);
+}
+
+static void three_beside_times(void)
+{
+	struct utcp_config config = peer_config();
+
+	peer_open(&peer, &config);
+	peer.times = true;
+	peer_connect(&peer, NULL, 0);
+	for (uint32_t i = 1; i <= 5; i++)
+		put_ahead(10 * i, 5);
+	for (uint32_t i = 1; i <= 4; i++)
+		CU_ASSERT(answers(3, (uint32_t[]){50, 55, 40, 45, 30, 35}));
+	peer_close(&peer);
+}
+
+static void beside_data_that_leaves_room(void)
+{
+	static const uint8_t data[3000];
+	uint32_t blocks[8];
+	struct peer_segment out;
+
+	open_with_sack();
+	put_ahead(10, 5);
+	peer_drain(&peer);
+	peer_app_write(&peer, data, 1460 + 1450);
+	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 1460 && blocks_of(&out, blocks) == 0);
+	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 1450 && blocks_of(&out, blocks) == 0);
+	peer_app_write(&peer, data, 1448);
+	CU_ASSERT(peer_take(&peer, &out) && out.bytes == 1448 && blocks_of(&out, blocks) == 1);
+	CU_ASSERT(blocks[0] == 10 && blocks[1] == 15 && peer.frame_bytes == 1514);
+	peer_close(&peer);
+}
+
+static const struct suite_test tests[] = {
+	{"what came out of order is reported if both sides offered SACK", only_if_agreed},
+	{"the block that came last is first, then those reported before", latest_first},
+	{"blocks are reported until their gap is filled", until_the_gap_is_filled},
+	{"beside timestamps three blocks fit", three_beside_times},
+	{"data carries blocks where it leaves room", beside_data_that_leaves_room},
+};
+
+SUITE_MAIN("sack", tests)
