@@ -25,10 +25,16 @@ static int find_word(const char *const *words, const char *word, uint64_t *index
 	return -EINVAL;
 }
 
+/* What the option's word stands for. */
+static uint64_t value_of_word(const struct tp_option *option)
+{
+	return option->kind == TP_OPTION_DURATION ? 0 : option->max;
+}
+
 /* The most that is written as a number. */
 static uint64_t greatest_number(const struct tp_option *option)
 {
-	return option->word ? option->max - 1 : option->max;
+	return option->word && value_of_word(option) == option->max ? option->max - 1 : option->max;
 }
 
 static int parse_number(const struct tp_option *option, const char *text, uint64_t *value_out)
@@ -50,7 +56,7 @@ static int parse_value(const struct tp_option *option, const char *text, uint64_
 	if (option->kind == TP_OPTION_CHOICE)
 		return find_word(option->choices, text, value_out);
 	if (option->word && strcmp(text, option->word) == 0) {
-		*value_out = option->max;
+		*value_out = value_of_word(option);
 		return 0;
 	}
 	code = parse_number(option, text, &value);
@@ -103,7 +109,7 @@ const char *tp_option_print(const struct tp_option *option, uint64_t value,
 		break;
 	case TP_OPTION_DURATION:
 		if (value == 0)
-			snprintf(text, TP_OPTION_TEXT, "0");
+			snprintf(text, TP_OPTION_TEXT, "%s", option->word ? option->word : "0");
 		else
 			units_print_duration(value, text);
 		break;

@@ -37,8 +37,9 @@ struct tp_option {
 	enum tp_option_kind kind;
 	uint64_t initial; /* the value if none is given */
 	uint64_t min;
-	uint64_t max;		    /* a switch and a choice have none */
-	const char *word;	    /* a count: how `max` is written, e.g. "worker"; or NULL */
+	uint64_t max; /* a switch and a choice have none */
+	/* A count: how `max` is written, e.g. "worker"; a duration: how 0 is, "off"; or NULL. */
+	const char *word;
 	const char *const *choices; /* ended by NULL */
 	const char *about;	    /* one line */
 };

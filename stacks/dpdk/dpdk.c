@@ -20,6 +20,8 @@ enum {
 	OPTION_RTO_MIN,
 	OPTION_ACK_DELAY,
 	OPTION_TIMESTAMPS,
+	OPTION_KEEPALIVE,
+	OPTION_USER_TIMEOUT,
 	OPTION_COUNT
 };
 
@@ -68,6 +70,8 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 		.rto_min_ns = tp_option_of(&dpdk_ops, config, OPTION_RTO_MIN),
 		.ack_delay_ns = tp_option_of(&dpdk_ops, config, OPTION_ACK_DELAY),
 		.timestamps_off = !tp_option_of(&dpdk_ops, config, OPTION_TIMESTAMPS),
+		.keepalive_ns = tp_option_of(&dpdk_ops, config, OPTION_KEEPALIVE),
+		.user_timeout_ns = tp_option_of(&dpdk_ops, config, OPTION_USER_TIMEOUT),
 	};
 	int failure;
 
@@ -289,6 +293,20 @@ static const struct tp_option options[OPTION_COUNT] = {
 			       .kind = TP_OPTION_SWITCH,
 			       .initial = 1,
 			       .about = "whether TCP's segments carry timestamps"},
+	[OPTION_KEEPALIVE] = {.name = "keepalive",
+			      .kind = TP_OPTION_DURATION,
+			      .min = CLOCK_SECOND_NS,
+			      .max = 24 * 3600 * CLOCK_SECOND_NS,
+			      .word = "off",
+			      .about = "after how long an idle peer is asked whether it is there"},
+	[OPTION_USER_TIMEOUT] = {.name = "user-timeout",
+				 .kind = TP_OPTION_DURATION,
+				 .initial =
+					 300 * CLOCK_SECOND_NS, /* RFC 9293 3.9.1.1: five minutes */
+				 .min = CLOCK_SECOND_NS,
+				 .max = 24 * 3600 * CLOCK_SECOND_NS,
+				 .word = "off",
+				 .about = "how long a peer may leave data of ours untaken"},
 };
 
 const struct tp_ops dpdk_ops = {

@@ -91,6 +91,8 @@ static void check_timers(const struct utcp_conn *conn)
 	uint64_t due =
 		conn->ack_at_ns < conn->timeout_at_ns ? conn->ack_at_ns : conn->timeout_at_ns;
 
+	if (conn->liveness.look_at_ns < due)
+		due = conn->liveness.look_at_ns;
 	CHECK(conn->timer.at_ns <= due);
 	CHECK((conn->timer.at_ns != TIMER_NEVER) == list_linked(&conn->timer.link));
 }
@@ -120,6 +122,9 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(list_linked(&conn->life_link) ==
 	      (conn->state == CONN_TIME_WAIT ||
 	       (conn->state == CONN_SYN_RECEIVED && !conn->active)));
+	if (conn->state == CONN_ESTABLISHED || conn->state == CONN_CLOSE_WAIT)
+		CHECK(utcp->config.keepalive_ns == 0 || conn->liveness.look_at_ns != TIMER_NEVER);
+	CHECK(conn->liveness.probes <= KEEP_ALIVE_TRIES);
 	check_timers(conn);
 	check_receiving(conn);
 	check_flight(utcp, conn);

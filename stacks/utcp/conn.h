@@ -18,6 +18,7 @@
 #include "stacks/utcp/challenge.h"
 #include "stacks/utcp/congestion.h"
 #include "stacks/utcp/flight.h"
+#include "stacks/utcp/liveness.h"
 #include "stacks/utcp/reassembly.h"
 #include "stacks/utcp/rtt.h"
 #include "stacks/utcp/segment_head.h"
@@ -71,7 +72,7 @@ struct utcp_conn {
 	/* retransmission, probe, keep-alive or TIME-WAIT; TIMER_NEVER: off */
 	uint64_t timeout_at_ns;
 	uint64_t ack_at_ns;	/* the delayed ACK, ns; TIMER_NEVER: none waits */
-	struct timer timer;	/* fires no later than the sooner of both */
+	struct timer timer;	/* fires no later than the soonest of them and of liveness */
 	uint16_t events;	/* enum utcp_event_bits not yet returned */
 	uint16_t reason;	/* enum utcp_reason, from HANDLE_CLOSING on */
 	struct list event_link; /* on utcp.events, or told: utcp.told */
@@ -105,6 +106,7 @@ struct utcp_conn {
 	bool active;   /* we called */
 	bool scale_ok; /* the peer offered window scale */
 	struct challenge_share challenges;
+	struct liveness liveness;
 	uint32_t iss;
 	uint32_t irs;
 	uint32_t fin_seq;

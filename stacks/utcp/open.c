@@ -230,6 +230,7 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 	conn->snd_wl1 = segment->seq;
 	conn->snd_wl2 = segment->ack;
 	list_remove(&conn->life_link);
+	liveness_begin(utcp, conn, now_ns);
 	if (conn->active) {
 		utcp_post(utcp, conn, UTCP_CONNECTED);
 	} else {

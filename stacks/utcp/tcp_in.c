@@ -345,7 +345,8 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 	}
 	times_take(&conn->times, segment, conn->rcv_acked, now_ns);
 	if (conn->snd_wnd == 0)
-		conn->retries = 0; /* it answers our probes */
+		conn->retries = 0; /* it answers our probes, */
+	conn->liveness.probes = 0; /* of either kind */
 	if (seq_after(segment->ack, conn->snd_una))
 		take_ack(utcp, conn, segment->ack, now_ns);
 	else if (is_duplicate(conn, segment))

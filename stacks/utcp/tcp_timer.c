@@ -13,12 +13,8 @@ enum {
 	RETRIES_SYN = 7,   /* 1 + 2 + ... + 32 + 60 + 60 s: above the 3 minutes of RFC 9293 3.8.3 */
 	RETRIES_DATA = 10, /* 204 s at the least RTO: above its 100 s */
 	RETRIES_HALF_OPEN = 5,
-	KEEP_ALIVE_TRIES = 5,
 	BACKOFF_MAX = 16, /* by then every timeout is at its bound */
 };
-
-/* In FIN-WAIT-2 a silent peer is asked this often whether it is still there (RFC 9293 3.8.4). */
-#define KEEP_ALIVE_NS (15ull * 1000 * 1000 * 1000)
 
 /* Timers found later than this say that the whole program stood still. */
 #define STALL_NS (100ull * 1000 * 1000)
@@ -35,18 +31,40 @@ void tcp_start_keep_alive(struct utcp *utcp, struct utcp_conn *conn, uint64_t no
 	tcp_start_timeout(utcp, conn, now_ns + KEEP_ALIVE_NS);
 }
 
-/* Counts a timeout and backs off; false if that was the last and the connection is gone. */
-static bool try_again(struct utcp *utcp, struct utcp_conn *conn, unsigned limit, uint64_t now_ns)
+/* Counts a timeout and backs off. */
+static void try_later(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (conn->retries < UINT8_MAX)
+		conn->retries++;
+	if (conn->backoff < BACKOFF_MAX)
+		conn->backoff++;
+	tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
+	utcp_mark(utcp, conn);
+}
+
+/* A handshake's timeout; false if that was the last and the connection is gone. */
+static bool try_handshake(struct utcp *utcp, struct utcp_conn *conn, unsigned limit,
+			  uint64_t now_ns)
 {
 	if (conn->retries >= limit) {
 		close_conn(utcp, conn, UTCP_TIMEOUT);
 		return false;
 	}
-	conn->retries++;
-	if (conn->backoff < BACKOFF_MAX)
-		conn->backoff++;
-	tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
-	utcp_mark(utcp, conn);
+	try_later(utcp, conn, now_ns);
+	return true;
+}
+
+/* The same while data or a FIN waits: the user timeout, where there is one, takes the place of R2
+ * (RFC 9293 3.8.3). */
+static bool try_data(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	if (utcp->config.user_timeout_ns > 0) {
+		liveness_stalled(utcp, conn, rtt_timeout(&conn->rtt, conn->backoff), now_ns);
+	} else if (conn->retries >= RETRIES_DATA) {
+		close_conn(utcp, conn, UTCP_TIMEOUT);
+		return false;
+	}
+	try_later(utcp, conn, now_ns);
 	return true;
 }
 
@@ -61,7 +79,7 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 		neighbours_doubt(utcp, &peer, now_ns);
 		conn->unresolved = neighbours_resolve(utcp, &peer, now_ns, mac) == 0;
 	}
-	return try_again(utcp, conn, conn->active ? RETRIES_SYN : RETRIES_HALF_OPEN, now_ns);
+	return try_handshake(utcp, conn, conn->active ? RETRIES_SYN : RETRIES_HALF_OPEN, now_ns);
 }
 
 /* RFC 6298 5.4 to 5.6; all that is unacknowledged is sent again as the window allows. */
@@ -71,11 +89,11 @@ static bool data_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now
 	congestion_timeout(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
 			   conn->snd_max, conn->retries == 0);
 	flight_lose_all(&utcp->flights, &conn->flight);
-	return try_again(utcp, conn, RETRIES_DATA, now_ns);
+	return try_data(utcp, conn, now_ns);
 }
 
-/* RFC 9293 3.8.6.1: a peer that answers may keep its window shut for ever; one that does not is
- * given up. */
+/* RFC 9293 3.8.6.1: a peer that answers may keep its window shut for as long as the user timeout
+ * lets it (RFC 6429); one that does not is given up. */
 static bool window_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	if (conn->snd_wnd > 0) {
@@ -84,7 +102,7 @@ static bool window_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t n
 		conn->probe_due = true;
 		flight_lose_all(&utcp->flights, &conn->flight); /* it found no room */
 	}
-	return try_again(utcp, conn, RETRIES_DATA, now_ns);
+	return try_data(utcp, conn, now_ns);
 }
 
 static bool keep_alive_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
@@ -124,14 +142,20 @@ static bool run_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 
 static void run_timer(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
+	uint64_t next_ns;
+
 	if (now_ns >= conn->ack_at_ns) {
 		conn->ack_at_ns = TIMER_NEVER;
 		tcp_ack_soon(utcp, conn);
 	}
 	if (now_ns >= conn->timeout_at_ns && !run_timeout(utcp, conn, now_ns))
 		return;
-	timer_arm(&utcp->wheel, &conn->timer,
-		  conn->ack_at_ns < conn->timeout_at_ns ? conn->ack_at_ns : conn->timeout_at_ns);
+	if (now_ns >= conn->liveness.look_at_ns && !liveness_look(utcp, conn, now_ns))
+		return;
+	next_ns = conn->ack_at_ns < conn->timeout_at_ns ? conn->ack_at_ns : conn->timeout_at_ns;
+	if (conn->liveness.look_at_ns < next_ns)
+		next_ns = conn->liveness.look_at_ns;
+	timer_arm(&utcp->wheel, &conn->timer, next_ns);
 }
 
 /* A program that stood still measures its own absence: no round trip begun before counts. */

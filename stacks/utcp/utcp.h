@@ -44,10 +44,10 @@ enum utcp_event_bits {
 };
 
 enum utcp_reason {
-	UTCP_DONE,	  /* both sides finished and acknowledged, all that came was read */
-	UTCP_RESET,	  /* the peer reset it */
-	UTCP_REFUSED,	  /* RST in answer to our SYN */
-	UTCP_TIMEOUT,	  /* the retransmission limit was reached (RFC 9293 3.8.3, R2) */
+	UTCP_DONE,    /* both sides finished and acknowledged, all that came was read */
+	UTCP_RESET,   /* the peer reset it */
+	UTCP_REFUSED, /* RST in answer to our SYN */
+	UTCP_TIMEOUT, /* R2 or the user timeout was reached (RFC 9293 3.8.3), or the peer is gone */
 	UTCP_UNREACHABLE, /* nobody answers to the peer's address on this link */
 	UTCP_ABORTED,	  /* utcp_abort */
 };
@@ -65,11 +65,13 @@ struct utcp_config {
 	uint8_t prefix_bits; /* peers outside the subnet are unreachable: there is no gateway */
 	uint16_t mtu;	     /* IP packet size on the link, bytes: 576 to 9000 */
 	uint32_t conn_max;
-	uint32_t recv_bytes;   /* receive memory a connection, a power of two */
-	uint32_t send_bytes;   /* send memory a connection, a power of two */
-	uint64_t rto_min_ns;   /* floor of the retransmission timeout; 0: 200 ms, as Linux */
-	uint64_t ack_delay_ns; /* longest time an ACK waits for data to ride on; 0: 1 ms */
-	uint64_t time_wait_ns; /* stay in TIME-WAIT; 0: 1 s */
+	uint32_t recv_bytes;	  /* receive memory a connection, a power of two */
+	uint32_t send_bytes;	  /* send memory a connection, a power of two */
+	uint64_t rto_min_ns;	  /* floor of the retransmission timeout; 0: 200 ms, as Linux */
+	uint64_t ack_delay_ns;	  /* longest time an ACK waits for data to ride on; 0: 1 ms */
+	uint64_t time_wait_ns;	  /* stay in TIME-WAIT; 0: 1 s */
+	uint64_t keepalive_ns;	  /* an idle peer is asked after one to two of these; 0: never */
+	uint64_t user_timeout_ns; /* longest wait for progress (liveness.h); 0: R2 alone limits */
 	enum utcp_congestion congestion;
 	bool timestamps_off; /* neither offer nor accept timestamps (RFC 7323 3) */
 	uint8_t secret[16];  /* random: ISN (RFC 6528) and the demultiplexing hash */
@@ -118,6 +120,8 @@ struct utcp_event {
 	X(fast_retransmits, "loss recoveries begun by duplicate ACKs")                       \
 	X(timeouts, "retransmission timeouts")                                               \
 	X(probes, "zero-window probes")                                                      \
+	X(keepalives, "keep-alive probes of established connections")                        \
+	X(user_timeouts, "connections ended by the user timeout")                            \
 	X(dup_acks, "duplicate ACKs received")                                               \
 	X(ooo_segments, "segments kept out of order")                                        \
 	X(ooo_dropped, "segments out of order for which there was no room")                  \

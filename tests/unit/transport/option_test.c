@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { TRIGGER, POLL, RING, IDLE, BUFFER, CPU, OPTION_COUNT };
+enum { TRIGGER, POLL, RING, IDLE, BUFFER, CPU, KEEP, OPTION_COUNT };
 
 static const char *const triggers[] = {"edge", "level", NULL};
 
@@ -17,6 +17,11 @@ static const struct tp_option table[OPTION_COUNT] = {
 	[IDLE] = {.name = "idle", .kind = TP_OPTION_DURATION, .max = 1000 * 1000},
 	[BUFFER] = {.name = "buffer", .kind = TP_OPTION_BYTES, .initial = 4096, .max = 1 << 20},
 	[CPU] = {.name = "cpu", .kind = TP_OPTION_COUNT, .initial = 9, .max = 9, .word = "worker"},
+	[KEEP] = {.name = "keep",
+		  .kind = TP_OPTION_DURATION,
+		  .min = 1000 * 1000,
+		  .max = 1000 * 1000 * 1000,
+		  .word = "off"},
 };
 
 static const struct tp_ops ops = {.name = "trial", .options = table, .option_count = OPTION_COUNT};
@@ -35,15 +40,16 @@ static void what_is_not_given_stays_as_it_is_initially(void)
 
 static void every_kind_is_read_and_written(void)
 {
-	static const char *const texts[] = {"level", "off", "64", "50us", "16KiB", "8"};
-	static const uint64_t expected[] = {1, 0, 64, 50 * 1000, 16 * 1024, 8};
+	static const char *const texts[] = {"level", "off", "64", "50us", "16KiB", "8", "1s"};
+	static const uint64_t expected[] = {1, 0, 64, 50 * 1000, 16 * 1024, 8, 1000 * 1000 * 1000};
 	uint64_t values[TP_OPTIONS_MAX];
 	char text[TP_OPTION_TEXT];
 	struct tp_error error;
 
 	CU_ASSERT_EQUAL(
 		tp_options_parse(&ops,
-				 "buffer=16KiB,trigger=level,sqpoll=off,entries=64,idle=50us,cpu=8",
+				 "buffer=16KiB,trigger=level,sqpoll=off,entries=64,idle=50us,cpu=8,"
+				 "keep=1s",
 				 values, &error),
 		0);
 	for (unsigned i = 0; i < OPTION_COUNT; i++) {
@@ -68,6 +74,20 @@ static void a_count_may_have_a_word_for_its_most(void)
 	CU_ASSERT_STRING_EQUAL(tp_option_accepted(&table[CPU], accepted), "0 to 8, or worker");
 	CU_ASSERT_EQUAL(tp_options_parse(&ops, "cpu=9", values, &error), -EINVAL);
 	CU_ASSERT_EQUAL(tp_options_parse(&ops, "entries=worker", values, &error), -EINVAL);
+}
+
+static void a_duration_may_have_a_word_for_none(void)
+{
+	uint64_t values[TP_OPTIONS_MAX];
+	char text[TP_OPTION_TEXT], accepted[128];
+	struct tp_error error;
+
+	CU_ASSERT_EQUAL(tp_options_parse(&ops, "keep=off", values, &error), 0);
+	CU_ASSERT_EQUAL(values[KEEP], 0);
+	CU_ASSERT_STRING_EQUAL(tp_option_print(&table[KEEP], 0, text), "off");
+	CU_ASSERT_STRING_EQUAL(tp_option_accepted(&table[KEEP], accepted), "1ms to 1s, or off");
+	CU_ASSERT_EQUAL(tp_options_parse(&ops, "keep=0", values, &error), -EINVAL);
+	CU_ASSERT_EQUAL(tp_options_parse(&ops, "idle=off", values, &error), -EINVAL);
 }
 
 static void what_is_wrong_is_named(void)
@@ -106,6 +126,7 @@ static const struct suite_test tests[] = {
 	{"what is not given stays as it is initially", what_is_not_given_stays_as_it_is_initially},
 	{"every kind of option is read and written", every_kind_is_read_and_written},
 	{"a count may have a word for its most", a_count_may_have_a_word_for_its_most},
+	{"a duration may have a word for none", a_duration_may_have_a_word_for_none},
 	{"what is wrong is named, with what is accepted, and nothing changes",
 	 what_is_wrong_is_named},
 };
