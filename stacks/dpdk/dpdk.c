@@ -17,6 +17,7 @@ enum {
 enum {
 	OPTION_NAP,
 	OPTION_CONGESTION,
+	OPTION_ECN,
 	OPTION_RTO_MIN,
 	OPTION_ACK_DELAY,
 	OPTION_TIMESTAMPS,
@@ -67,6 +68,7 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 		.send_bytes = config->limits.send_bytes,
 		.congestion =
 			(enum utcp_congestion)tp_option_of(&dpdk_ops, config, OPTION_CONGESTION),
+		.ecn = tp_option_of(&dpdk_ops, config, OPTION_ECN) != 0,
 		.rto_min_ns = tp_option_of(&dpdk_ops, config, OPTION_RTO_MIN),
 		.ack_delay_ns = tp_option_of(&dpdk_ops, config, OPTION_ACK_DELAY),
 		.timestamps_off = !tp_option_of(&dpdk_ops, config, OPTION_TIMESTAMPS),
@@ -263,6 +265,7 @@ static void dpdk_close(struct tp *tp)
 static const char *const congestion_names[UTCP_CONGESTION_COUNT + 1] = {
 	[UTCP_NEWRENO] = "newreno",
 	[UTCP_CUBIC] = "cubic",
+	[UTCP_DCTCP] = "dctcp",
 };
 
 static const struct tp_option options[OPTION_COUNT] = {
@@ -277,6 +280,10 @@ static const struct tp_option options[OPTION_COUNT] = {
 			       .initial = UTCP_CUBIC,
 			       .choices = congestion_names,
 			       .about = "how TCP's congestion window grows and is cut"},
+	[OPTION_ECN] = {.name = "ecn",
+			.kind = TP_OPTION_SWITCH,
+			.about = "let the network mark segments instead of dropping them; dctcp "
+				 "always does"},
 	[OPTION_RTO_MIN] = {.name = "rto-min",
 			    .kind = TP_OPTION_DURATION,
 			    .initial = 200 * CLOCK_MS_NS,

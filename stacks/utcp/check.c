@@ -65,6 +65,20 @@ static void check_flight(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(sacked == flight->sacked_bytes && lost == flight->lost_bytes);
 }
 
+/* What both ends agreed on, and what follows from it. */
+static void check_ecn(const struct utcp *utcp, const struct utcp_conn *conn)
+{
+	const struct congestion *congestion = &conn->congestion;
+	bool echoes = conn->ecn & ECN_ECHOES, exact = conn->ecn & ECN_EXACT;
+
+	CHECK(conn->ecn == 0 || (utcp->config.ecn && conn->ecn & ECN_TELLS));
+	CHECK(conn->usual_flags == (TCP_ACKS | (echoes && exact ? SEGMENT_CE : 0)));
+	if (congestion->cut_lately)
+		CHECK(seq_within(congestion->cut_end, conn->snd_una, conn->snd_max));
+	if (congestion->algorithm == &congestion_dctcp)
+		CHECK(congestion->dctcp.marked <= congestion->dctcp.acked);
+}
+
 static void check_receiving(const struct utcp_conn *conn)
 {
 	const struct reassembly *kept = &conn->reassembly;
@@ -136,6 +150,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(!has_end || conn->state == CONN_TIME_WAIT);
 	check_ends(utcp, conn);
 	check_sending(utcp, conn);
+	check_ecn(utcp, conn);
 }
 
 void utcp_check(const struct utcp *utcp)

@@ -46,6 +46,40 @@ static void grow(struct congestion *congestion, uint16_t mss, const struct conge
 	congestion->cwnd = congestion_least(congestion->cwnd, CONGESTION_CWND_MAX);
 }
 
+/*
+ * Whether what befell the number `at` was answered by the last cut: a window is cut once, for drops
+ * and marks together (RFC 3168 6.1.2, RFC 8257 3.5).
+ */
+static bool is_answered(const struct congestion *congestion, uint32_t at)
+{
+	return congestion->cut_lately && seq_before(at, congestion->cut_end);
+}
+
+static void note_cut(struct congestion *congestion, uint32_t snd_max)
+{
+	congestion->cut_lately = congestion->cwr_due = true;
+	congestion->cut_end = snd_max;
+}
+
+/*
+ * Some of what was acknowledged was marked (RFC 3168 6.1.2); whether the window may grow all the
+ * same. It may in the slow start after a timeout: what is sent again carries no CWR, so until all
+ * of it is through the peer repeats a mark that the timeout has answered.
+ */
+static bool take_mark(struct congestion *congestion, uint16_t mss, const struct congestion_ack *ack)
+{
+	const struct congestion_algorithm *algorithm = congestion->algorithm;
+
+	if (is_answered(congestion, ack->ack - 1))
+		return congestion->cwnd < congestion->ssthresh;
+	congestion->ssthresh = algorithm->yield ? algorithm->yield(congestion, mss)
+						: algorithm->reduce(congestion, mss, ack->flight);
+	congestion->cwnd = congestion_least(congestion->cwnd, congestion->ssthresh);
+	congestion->acked_bytes = 0;
+	note_cut(congestion, ack->ack + (ack->flight - ack->acked));
+	return false;
+}
+
 enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t mss,
 					 const struct congestion_ack *ack)
 {
@@ -53,8 +87,12 @@ enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t
 
 	congestion->dup_acks = 0;
 	note_flight(congestion, ack);
-	if (!congestion->recovering)
+	if (congestion->algorithm->observe)
+		congestion->algorithm->observe(congestion, ack);
+	if (!congestion->recovering && (!ack->marked || take_mark(congestion, mss, ack)))
 		grow(congestion, mss, ack);
+	if (seq_after(ack->ack, congestion->cut_end))
+		congestion->cut_lately = false;
 	if (!seq_before(ack->ack, congestion->peak_end))
 		congestion->peak = 0;
 	if (!congestion->recovering)
@@ -86,7 +124,9 @@ enum congestion_verdict congestion_duplicate(struct congestion *congestion, uint
 		return CONGESTION_GO_ON; /* RFC 6582 3.2 step 2: not twice for one window */
 	congestion->recovering = true;
 	congestion->recover = snd_max;
-	congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
+	if (!is_answered(congestion, ack))
+		congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
+	note_cut(congestion, snd_max);
 	congestion->cwnd = congestion->ssthresh + DUP_ACKS_FOR_LOSS * mss;
 	return CONGESTION_RECOVER;
 }
@@ -96,7 +136,8 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 {
 	if (first)
 		congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
-	congestion->cwnd = mss; /* the loss window */
+	note_cut(congestion, snd_max); /* whatever was cut before (RFC 3168 6.1.2) */
+	congestion->cwnd = mss;	       /* the loss window */
 	congestion->acked_bytes = 0;
 	congestion->dup_acks = 0;
 	congestion->recovering = false;

@@ -2,8 +2,9 @@
  * congestion: how much may be in flight (RFC 5681, NewReno recovery of RFC 6582, initial window of
  * RFC 6928), by one of several algorithms.
  *
- * Slow start, recovery and timeouts are the same for all. An algorithm says how the window grows in
- * congestion avoidance and by how much it is cut: newreno.c, cubic.c.
+ * Slow start, recovery, timeouts and when a mark counts (RFC 3168) are the same for all. An
+ * algorithm says how the window grows in congestion avoidance and by how much it is cut: newreno.c,
+ * cubic.c, dctcp.c.
  *
  * Counts bytes. Knows nothing of rings or frames: it is told what was acknowledged and what is in
  * flight, and answers with what to do.
@@ -27,6 +28,7 @@ struct congestion_ack {
 	uint32_t flight; /* unacknowledged before */
 	uint64_t now_ns;
 	uint64_t rtt_ns; /* smoothed; 0 before the first sample */
+	bool marked;	 /* it says that the network marks (ECE), and we may be told so */
 };
 
 struct congestion_algorithm {
@@ -37,9 +39,18 @@ struct congestion_algorithm {
 	uint32_t (*reduce)(struct congestion *congestion, uint16_t mss, uint32_t flight);
 	/* The window does not limit us for now: time that passes is not to count. */
 	void (*rest)(struct congestion *congestion);
+	/* New bytes were acknowledged, in whatever phase; NULL: of no interest. */
+	void (*observe)(struct congestion *congestion, const struct congestion_ack *ack);
+	/* Bytes were marked and none lost: the new window; NULL: `reduce`, as for a loss. */
+	uint32_t (*yield)(struct congestion *congestion, uint16_t mss);
 };
 
-extern const struct congestion_algorithm congestion_newreno, congestion_cubic;
+extern const struct congestion_algorithm congestion_newreno, congestion_cubic, congestion_dctcp;
+
+/* NewReno's, of which others make use. */
+void congestion_avoid_newreno(struct congestion *congestion, uint16_t mss,
+			      const struct congestion_ack *ack);
+uint32_t congestion_reduce_newreno(struct congestion *congestion, uint16_t mss, uint32_t flight);
 
 /* What CUBIC knows beside the window (RFC 9438 4.1). */
 struct congestion_cubic {
@@ -50,6 +61,15 @@ struct congestion_cubic {
 	uint64_t epoch_ns; /* when this stage of avoidance began; 0: it has not */
 };
 
+/* What DCTCP knows (RFC 8257 3.3); all 0 at first, which is an alpha of 1. */
+struct congestion_dctcp {
+	uint32_t unmarked; /* 1 - alpha, in 65536ths */
+	uint32_t acked;	   /* bytes in this window of observation, */
+	uint32_t marked;   /* of which so many were marked */
+	uint32_t end;	   /* which ends when more than this is acknowledged */
+	bool observing;	   /* there is such a window */
+};
+
 struct congestion {
 	const struct congestion_algorithm *algorithm;
 	uint32_t cwnd;
@@ -58,9 +78,15 @@ struct congestion {
 	uint32_t acked_bytes; /* towards the next step of congestion avoidance */
 	uint32_t peak;	      /* most that was in flight since what was then sent last, */
 	uint32_t peak_end;    /* which ended here, was acknowledged */
+	uint32_t cut_end;     /* what was sent before this was sent before the last cut, */
+	bool cut_lately;      /* and is not all acknowledged */
+	bool cwr_due;	      /* the peer is to hear of the cut (RFC 3168 6.1.2) */
 	uint8_t dup_acks;     /* in a row, capped */
 	bool recovering;
-	struct congestion_cubic cubic;
+	union {
+		struct congestion_cubic cubic;
+		struct congestion_dctcp dctcp;
+	};
 };
 
 /* What an acknowledgement calls for. */

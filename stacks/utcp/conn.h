@@ -59,6 +59,8 @@ struct utcp_conn {
 	bool reset_due;	      /* aborted: a RST must leave, and the memory waits for that */
 	uint8_t dup_acks_due; /* ACKs that must leave each by itself, so that the peer can count
 				 them */
+	uint8_t ecn;	      /* enum ecn_bit */
+	uint16_t usual_flags; /* of the common segment: ACK, and CE while marks are the rule */
 	uint32_t rcv_nxt;
 	uint32_t rcv_edge;  /* right edge of the window, as far as it was ever advertised */
 	uint32_t rcv_acked; /* the last ACK sent */

@@ -16,6 +16,7 @@
 #include "dataplane/core/timer.h"
 #include "stacks/utcp/answers.h"
 #include "stacks/utcp/conn.h"
+#include "stacks/utcp/ecn.h"
 #include "stacks/utcp/neighbours.h"
 #include "stacks/utcp/segment.h"
 #include "stacks/utcp/tuples.h"
@@ -132,6 +133,10 @@ bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns);
 
 /* Queues the RST that answers a segment to nobody (RFC 9293 3.10.7.1). */
 void tcp_refuse(struct utcp *utcp, const struct segment *segment);
+
+/* Acknowledges what has come so far, whatever comes next: a frame of its own, ahead of all others,
+ * or out_lost. */
+void tcp_ack_now(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
 
 /* An ACK is to leave with this turn's output. */
 static inline void tcp_ack_soon(struct utcp *utcp, struct utcp_conn *conn)

@@ -4,7 +4,8 @@
 #include "stacks/utcp/congestion.h"
 
 /* RFC 5681 3.1, by bytes (RFC 3465 2.1): a segment for each window that was acknowledged. */
-static void avoid(struct congestion *congestion, uint16_t mss, const struct congestion_ack *ack)
+void congestion_avoid_newreno(struct congestion *congestion, uint16_t mss,
+			      const struct congestion_ack *ack)
 {
 	congestion->acked_bytes += ack->acked;
 	if (congestion->acked_bytes < congestion->cwnd)
@@ -14,7 +15,7 @@ static void avoid(struct congestion *congestion, uint16_t mss, const struct cong
 }
 
 /* RFC 5681 equation 4. */
-static uint32_t reduce(struct congestion *congestion, uint16_t mss, uint32_t flight)
+uint32_t congestion_reduce_newreno(struct congestion *congestion, uint16_t mss, uint32_t flight)
 {
 	return congestion_most(flight / 2, 2u * mss);
 }
@@ -24,4 +25,4 @@ static void rest(struct congestion *congestion)
 }
 
 const struct congestion_algorithm congestion_newreno = {
-	.avoid = avoid, .reduce = reduce, .rest = rest};
+	.avoid = congestion_avoid_newreno, .reduce = congestion_reduce_newreno, .rest = rest};

@@ -17,6 +17,7 @@ enum {
 static const struct congestion_algorithm *const algorithms[UTCP_CONGESTION_COUNT] = {
 	[UTCP_NEWRENO] = &congestion_newreno,
 	[UTCP_CUBIC] = &congestion_cubic,
+	[UTCP_DCTCP] = &congestion_dctcp,
 };
 
 /* The smallest shift with which the whole receive memory fits a window field. */
@@ -192,6 +193,7 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
 		conn->unresolved = false;
 	}
+	ecn_take_syn(utcp, conn, segment);
 	conn->irs = segment->seq;
 	conn->rcv_nxt = conn->rcv_acked = segment->seq + 1;
 	conn->rcv_edge =
@@ -231,6 +233,7 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 	conn->snd_wl2 = segment->ack;
 	list_remove(&conn->life_link);
 	liveness_begin(utcp, conn, now_ns);
+	utcp->counters.ecn_opened += !!(conn->ecn & ECN_TELLS);
 	if (conn->active) {
 		utcp_post(utcp, conn, UTCP_CONNECTED);
 	} else {

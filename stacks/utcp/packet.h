@@ -35,6 +35,7 @@ enum {
 
 enum {
 	IP_VERSION = 0, /* and the header length in words, 4 bits each */
+	IP_TOS = 1,	/* its two lowest bits are ECN's */
 	IP_TOTAL = 2,
 	IP_FRAGMENT = 6,
 	IP_TTL = 8,
@@ -46,6 +47,8 @@ enum {
 	IP_DONT_FRAGMENT = 0x4000,
 	IP_FRAGMENT_MASK = 0x3fff, /* more fragments, or an offset */
 	IP_TTL_DEFAULT = 64,
+	IP_ECT_0 = 2, /* RFC 3168 5: may be marked, */
+	IP_CE = 3,    /* and was: congestion experienced */
 	IP_ICMP = 1,
 	IP_TCP = 6,
 	IP_ADDRESSES_BYTES = 8, /* source and destination */
@@ -53,6 +56,8 @@ enum {
 
 enum {
 	IP6_VERSION = 0,
+	IP6_CLASS = 1, /* the lower half of the traffic class, and the label's beginning */
+	IP6_ECN_SHIFT = 4,
 	IP6_PAYLOAD = 4, /* bytes behind this header, extension headers included */
 	IP6_NEXT = 6,
 	IP6_HOPS = 7,
@@ -97,6 +102,8 @@ enum tcp_flag {
 	TCP_PSH = 1 << 3,
 	TCP_ACKS = 1 << 4, /* the ACK bit: the acknowledgement field counts */
 	TCP_URG = 1 << 5,
+	TCP_ECE = 1 << 6,
+	TCP_CWR = 1 << 7,
 };
 
 /* All headers of a segment without options, over IPv4; and the most that they are. */

@@ -4,7 +4,7 @@
 #include "stacks/utcp/checksum.h"
 
 /* Flags that no honest segment has together. */
-static bool flags_are_odd(uint8_t flags)
+static bool flags_are_odd(uint16_t flags)
 {
 	return (flags & TCP_SYN) && (flags & (TCP_FIN | TCP_RST));
 }
@@ -27,6 +27,14 @@ static inline bool read_options(const uint8_t *options, unsigned bytes, struct s
 		return true;
 	}
 	return options_parse(options, bytes, segment);
+}
+
+/* Congestion experienced, as the IP header says (RFC 3168 5, 22.2: the traffic class of IPv6). */
+static uint16_t ce_of(const struct segment *segment)
+{
+	unsigned field = segment->frame[ETH_BYTES + IP_TOS] >> (segment->ip6 ? IP6_ECN_SHIFT : 0);
+
+	return (field & IP_CE) == IP_CE ? SEGMENT_CE : 0;
 }
 
 enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t bytes,
@@ -53,7 +61,7 @@ enum segment_status segment_parse(const uint8_t *frame, size_t offset, size_t by
 	segment->seq = bytes_get_be32(tcp + TCP_SEQ);
 	segment->ack = bytes_get_be32(tcp + TCP_ACK);
 	segment->window = bytes_get_be16(tcp + TCP_WINDOW);
-	segment->flags = tcp[TCP_FLAGS];
+	segment->flags = tcp[TCP_FLAGS] | ce_of(segment);
 	segment->data = tcp + head_bytes;
 	segment->bytes = (uint32_t)(bytes - head_bytes);
 	if (segment->peer_port == 0 || segment->own_port == 0 || flags_are_odd(segment->flags))

@@ -18,13 +18,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Among a segment's flags: the IP header says that congestion was met. */
+enum { SEGMENT_CE = 1 << 8 };
+
 struct segment {
 	uint16_t peer_port;
 	uint16_t own_port;
 	uint32_t seq;
 	uint32_t ack;
 	uint16_t window; /* as sent, unscaled */
-	uint8_t flags;	 /* enum tcp_flag */
+	uint16_t flags;	 /* enum tcp_flag, SEGMENT_CE */
 	bool ip6;	 /* its addresses are of IPv6 */
 	uint32_t bytes;	 /* payload */
 	const uint8_t *data;

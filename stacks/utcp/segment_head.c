@@ -73,7 +73,7 @@ struct segment_ends segment_head_ends(const struct segment_head *head)
 }
 
 /* Ethernet, IP and ports. */
-static void put_unchanging(const struct segment_head *head, uint8_t *frame, uint16_t tcp_bytes)
+static void put_ip(const struct segment_head *head, uint8_t *frame, uint16_t tcp_bytes, uint8_t ecn)
 {
 	uint8_t *ip = frame + ETH_BYTES;
 	uint16_t ip_bytes = (uint16_t)(IP_BYTES + tcp_bytes);
@@ -81,11 +81,14 @@ static void put_unchanging(const struct segment_head *head, uint8_t *frame, uint
 	if (__builtin_expect(segment_head_is_ip6(head), 0)) {
 		memcpy(frame, head->bytes, sizeof(head->bytes));
 		bytes_put_be16(ip + IP6_PAYLOAD, tcp_bytes);
+		ip[IP6_CLASS] = (uint8_t)(ecn << IP6_ECN_SHIFT);
 		return;
 	}
 	memcpy(frame, head->bytes, ETH_BYTES + IP_BYTES + TCP_SEQ);
 	bytes_put_be16(ip + IP_TOTAL, ip_bytes);
-	checksum_put(ip + IP_CHECKSUM, (uint64_t)head->ip_sum + __builtin_bswap16(ip_bytes));
+	ip[IP_TOS] = ecn;
+	checksum_put(ip + IP_CHECKSUM,
+		     (uint64_t)head->ip_sum + __builtin_bswap16(ip_bytes) + (ecn << 8));
 }
 
 size_t segment_seal(const struct segment_head *head, uint8_t *frame,
@@ -95,7 +98,7 @@ size_t segment_seal(const struct segment_head *head, uint8_t *frame,
 	uint16_t tcp_bytes = (uint16_t)(TCP_BYTES + fields->options_bytes + fields->payload_bytes);
 	uint64_t sum;
 
-	put_unchanging(head, frame, tcp_bytes);
+	put_ip(head, frame, tcp_bytes, fields->ecn);
 	bytes_put_be32(tcp + TCP_SEQ, fields->seq);
 	bytes_put_be32(tcp + TCP_ACK, fields->ack);
 	tcp[TCP_OFFSET] = (uint8_t)((TCP_BYTES + fields->options_bytes) / 4 << 4);

@@ -49,6 +49,7 @@ struct segment_fields {
 	uint32_t ack;
 	uint16_t window;
 	uint8_t flags;
+	uint8_t ecn;		/* of the IP header: 0 or IP_ECT_0 */
 	uint16_t options_bytes; /* they and the payload already stand behind the headers */
 	uint32_t payload_bytes;
 };

@@ -74,19 +74,22 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 }
 
 /* An ACK of new bytes: una < ack <= max. */
-static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, uint64_t now_ns)
+static void take_ack(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		     uint64_t now_ns)
 {
-	uint32_t acked = ack - conn->snd_una, used = ring_used(&conn->send);
+	uint32_t ack = segment->ack, acked = ack - conn->snd_una, used = ring_used(&conn->send);
 	struct congestion_ack news = {.ack = ack,
 				      .acked = acked,
 				      .flight = conn->snd_max - conn->snd_una,
-				      .now_ns = now_ns};
+				      .now_ns = now_ns,
+				      .marked = segment->flags & TCP_ECE && conn->ecn & ECN_SENDS};
 	struct flight_news delivered = {.now_ns = now_ns};
 
 	flight_ack(&utcp->flights, &conn->flight, ack, &delivered);
 	conn->snd_una = ack;
 	tcp_end_round_trip(utcp, conn, &delivered);
 	news.rtt_ns = conn->rtt.smoothed_ns;
+	utcp->counters.ece_acks += news.marked;
 	if (congestion_acked(&conn->congestion, conn->mss, &news) != CONGESTION_GO_ON) {
 		flight_lose_first(&utcp->flights, &conn->flight, conn->mss);
 		utcp_mark(utcp, conn);
@@ -108,7 +111,8 @@ static void take_ack(struct utcp *utcp, struct utcp_conn *conn, uint32_t ack, ui
 
 static inline bool is_predicted(const struct utcp_conn *conn, const struct segment *segment)
 {
-	return conn->state == CONN_ESTABLISHED && (segment->flags & ~TCP_PSH) == TCP_ACKS &&
+	return conn->state == CONN_ESTABLISHED &&
+	       (segment->flags & ~TCP_PSH) == conn->usual_flags &&
 	       times_fit(&conn->times, segment) && segment->seq == conn->rcv_nxt &&
 	       conn->reassembly.count == 0 && !conn->fin_known &&
 	       segment->bytes <= ring_free(&conn->recv) &&
@@ -121,7 +125,7 @@ static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
 {
 	times_take(&conn->times, segment, conn->rcv_acked, now_ns);
 	if (segment->ack != conn->snd_una)
-		take_ack(utcp, conn, segment->ack, now_ns);
+		take_ack(utcp, conn, segment, now_ns);
 	take_window(utcp, conn, segment);
 	if (segment->bytes > 0) {
 		store(&conn->recv, 0, segment->data, segment->bytes);
@@ -230,6 +234,7 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 	if (conn->state == CONN_SYN_RECEIVED && segment->seq == conn->irs &&
 	    (segment->flags & (TCP_SYN | TCP_ACKS)) == TCP_SYN) {
 		conn->snd_nxt = conn->iss; /* the peer has not seen our SYN-ACK */
+		ecn_take_again(conn, segment);
 		follow_peer(conn, segment);
 		utcp_mark(utcp, conn);
 		return false;
@@ -348,7 +353,7 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 		conn->retries = 0; /* it answers our probes, */
 	conn->liveness.probes = 0; /* of either kind */
 	if (seq_after(segment->ack, conn->snd_una))
-		take_ack(utcp, conn, segment->ack, now_ns);
+		take_ack(utcp, conn, segment, now_ns);
 	else if (is_duplicate(conn, segment))
 		take_duplicate(utcp, conn);
 	take_window(utcp, conn, segment);
@@ -376,7 +381,7 @@ static void trim(struct utcp_conn *conn, struct segment *segment)
 		uint32_t beyond = end - edge;
 
 		segment->bytes -= beyond < segment->bytes ? beyond : segment->bytes;
-		segment->flags &= (uint8_t)~TCP_FIN;
+		segment->flags &= (uint16_t)~TCP_FIN;
 	}
 }
 
@@ -475,6 +480,7 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 	if (conn->retries > 0)
 		follow_peer(conn, segment);
 	if (completes_both(conn, segment)) {
+		ecn_take_again(conn, segment);
 		open_established(utcp, conn, segment, now_ns);
 		tcp_ack_soon(utcp, conn);
 		return;
@@ -485,6 +491,8 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 	    !step_ack(utcp, conn, segment, now_ns))
 		return;
 	if (conn_receiving(conn)) { /* after the peer's FIN there is nothing to receive */
+		if (segment->bytes > 0)
+			ecn_take_data(utcp, conn, segment, now_ns);
 		step_payload(utcp, conn, segment, now_ns);
 		step_fin(utcp, conn, segment, now_ns);
 	}

@@ -68,11 +68,10 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
 {
 	fields->ack = conn->rcv_nxt;
 	fields->window = take_window(conn);
-	fields->flags |= TCP_ACKS;
+	fields->flags |= TCP_ACKS | (conn->ecn & ECN_ECHOES ? TCP_ECE : 0);
 	conn->ack_now = false;
 	conn->ack_at_ns = TIMER_NEVER;
 	conn->rcv_acked = conn->rcv_nxt;
-	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
 	return segment_seal(&conn->head, frame, fields);
 }
@@ -113,13 +112,13 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	struct segment_fields fields = {.seq = conn->iss,
 					.ack = answer ? conn->rcv_nxt : 0,
 					.window = (uint16_t)least(conn->recv.capacity, UINT16_MAX),
-					.flags = TCP_SYN | (answer ? TCP_ACKS : 0)};
+					.flags = TCP_SYN | (answer ? TCP_ACKS : 0) |
+						 ecn_syn_flags(utcp, conn)};
 
 	fields.options_bytes =
 		(uint16_t)options_put_syn(frame + segment_head_bytes(&conn->head), &syn);
 	note_sent(utcp, conn, conn->iss, conn->iss + 1, now_ns);
 	conn->ack_now = false;
-	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
 	return segment_seal(&conn->head, frame, &fields);
 }
@@ -144,6 +143,16 @@ static size_t build_ack(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	return seal(utcp, conn, frame, &fields);
 }
 
+void tcp_ack_now(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	uint8_t *frame = answers_reserve(&utcp->answers);
+
+	if (frame)
+		answers_commit(&utcp->answers, build_ack(utcp, conn, frame, now_ns));
+	else
+		utcp->counters.out_lost++;
+}
+
 /* What of the send ring goes into one segment. */
 struct plan {
 	uint32_t offset;
@@ -156,8 +165,8 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 			    const struct plan *plan, uint64_t now_ns)
 {
 	uint32_t seq = conn->snd_una + plan->offset, end = seq + plan->bytes;
-	bool last;
 	struct span spans[2];
+	bool last;
 	unsigned count = ring_spans(&conn->send, plan->offset, plan->bytes, spans);
 	struct segment_fields fields = {
 		.seq = seq,
@@ -171,8 +180,10 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 		memcpy(payload, spans[0].base, spans[0].bytes);
 	if (count > 1)
 		memcpy(payload + spans[0].bytes, spans[1].base, spans[1].bytes);
-	if (seq == conn->snd_max)
+	if (seq == conn->snd_max && plan->bytes > 0) {
 		utcp->counters.out_bytes += plan->bytes;
+		ecn_put_data(utcp, conn, &fields);
+	}
 	note_sent(utcp, conn, seq, end + plan->fin, now_ns);
 	conn->fin_sent |= plan->fin;
 	conn->push_small = false;
@@ -273,7 +284,6 @@ static size_t build_reset(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fr
 		fields.options_bytes = OPTIONS_TIMES_BYTES;
 	}
 	bytes = segment_seal(&conn->head, frame, &fields);
-	utcp->counters.out_frames++;
 	utcp->counters.out_segments++;
 	utcp->counters.out_resets++;
 	conn->reset_due = false;
@@ -307,21 +317,18 @@ size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 {
 	size_t bytes = answers_pop(&utcp->answers, frame);
 
-	if (bytes > 0) {
-		utcp->counters.out_frames++;
-		return bytes;
-	}
-	while (!list_empty(&utcp->out)) {
+	while (bytes == 0 && !list_empty(&utcp->out)) {
 		struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
 
 		if (conn->reset_due)
-			return build_reset(utcp, conn, frame, now_ns);
-		bytes = build_any(utcp, conn, frame, now_ns);
-		if (bytes > 0)
-			return bytes;
-		list_remove(&conn->out_link);
+			bytes = build_reset(utcp, conn, frame, now_ns);
+		else
+			bytes = build_any(utcp, conn, frame, now_ns);
+		if (bytes == 0)
+			list_remove(&conn->out_link);
 	}
-	return 0;
+	utcp->counters.out_frames += bytes > 0;
+	return bytes;
 }
 
 size_t utcp_conn_output(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
@@ -331,6 +338,7 @@ size_t utcp_conn_output(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	if (!conn_sending(conn))
 		return 0;
 	bytes = build_data(utcp, conn, frame, now_ns);
+	utcp->counters.out_frames += bytes > 0;
 	if (bytes == 0 && !conn->ack_now && !conn->probe_due && conn->dup_acks_due == 0)
 		list_remove(&conn->out_link);
 	return bytes;

@@ -40,6 +40,8 @@ static void take_config(struct utcp *utcp, const struct utcp_config *config)
 		utcp->config.ack_delay_ns = ACK_DELAY_NS;
 	if (config->time_wait_ns == 0)
 		utcp->config.time_wait_ns = TIME_WAIT_NS;
+	if (config->congestion == UTCP_DCTCP) /* it lives on marks (RFC 8257 3) */
+		utcp->config.ecn = true;
 	utcp->key = siphash_key_of(config->secret);
 }
 

@@ -7,7 +7,7 @@
  * DPDK nor the transport contract. One instance serves one worker and one IPv4 address.
  *
  * Speaks ARP (RFC 826), IPv4 (RFC 791, no fragments), ICMP echo (RFC 792) and TCP (RFC 9293, 5681,
- * 6298, 6528, 9438, 7323, 2018). What it does not do, it drops and counts by name.
+ * 6298, 6528, 9438, 7323, 2018, 3168, 8257). What it does not do, it drops and counts by name.
  *
  * Legal order in a turn:
  *
@@ -56,6 +56,7 @@ enum utcp_reason {
 enum utcp_congestion {
 	UTCP_NEWRENO,
 	UTCP_CUBIC,
+	UTCP_DCTCP, /* wants `ecn`, and switches that mark */
 	UTCP_CONGESTION_COUNT,
 };
 
@@ -73,6 +74,7 @@ struct utcp_config {
 	uint64_t keepalive_ns;	  /* an idle peer is asked after one to two of these; 0: never */
 	uint64_t user_timeout_ns; /* longest wait for progress (liveness.h); 0: R2 alone limits */
 	enum utcp_congestion congestion;
+	bool ecn;	     /* offer and accept ECN (RFC 3168) */
 	bool timestamps_off; /* neither offer nor accept timestamps (RFC 7323 3) */
 	uint8_t secret[16];  /* random: ISN (RFC 6528) and the demultiplexing hash */
 	bool isn_fixed;	     /* simulation only: use `isn` instead of RFC 6528 */
@@ -131,6 +133,10 @@ struct utcp_event {
 	X(old_segments, "segments outside the window or already received")                   \
 	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                  \
 	X(challenges_withheld, "answers to strange segments that a limit forbade")           \
+	X(ecn_opened, "connections opened with ECN (RFC 3168)")                              \
+	X(ce_segments, "segments of data that the network marked (CE)")                      \
+	X(ece_acks, "ACKs of new data that tell of marks (ECE)")                             \
+	X(cwr_segments, "segments that tell of a smaller window (CWR)")                      \
 	X(no_listener, "segments to nobody, answered with RST")                              \
 	X(opened_active, "connections we opened")                                            \
 	X(opened_passive, "connections accepted")                                            \

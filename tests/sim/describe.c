@@ -4,11 +4,11 @@
 
 static void describe_tcp(const uint8_t *tcp, size_t bytes, char *text, size_t text_bytes)
 {
-	static const char letters[] = "FSRPAU";
-	char flags[8];
+	static const char letters[] = "FSRPAUEC";
+	char flags[9];
 	unsigned count = 0, head_bytes = (tcp[TCP_OFFSET] >> 4) * 4u;
 
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 8; i++)
 		if (tcp[TCP_FLAGS] & 1u << i)
 			flags[count++] = letters[i];
 	flags[count] = '\0';

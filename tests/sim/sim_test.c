@@ -44,6 +44,7 @@ static const struct kind kinds[] = {
 	 {.duplicate = 200, .reorder = 50, .reorder_ns = 5 * MS, .delay_ns = 2 * MS},
 	 0},
 	{"corrupt", WITNESS(dropped), {.corrupt = 150, .delay_ns = 50000}, 0},
+	{"mark", WITNESS(marked), {.mark = 200, .delay_ns = 1 * MS}, 0},
 	{"delay", WITNESS(probes), {.delay_ns = 20 * MS, .jitter_ns = 80 * MS}, 0},
 	{"stall", WITNESS(timeouts), {.delay_ns = 1 * MS}, 10},
 	{"all",
@@ -52,6 +53,7 @@ static const struct kind kinds[] = {
 	  .duplicate = 50,
 	  .corrupt = 50,
 	  .reorder = 100,
+	  .mark = 100,
 	  .reorder_ns = 15 * MS,
 	  .delay_ns = 8 * MS,
 	  .jitter_ns = 8 * MS},
@@ -134,13 +136,15 @@ static void print_totals(const struct world_totals *t)
 {
 	printf("# %llu connections, %llu bytes verified, %.0f s of virtual time; %llu retransmits, "
 	       "%llu fast, "
-	       "%llu timeouts, %llu probes, %llu kept out of order, %llu frames refused, %llu "
+	       "%llu timeouts, %llu probes, %llu kept out of order, %llu marked, %llu frames "
+	       "refused, %llu "
 	       "aborts\n",
 	       (unsigned long long)t->connections, (unsigned long long)t->bytes,
 	       (double)t->virtual_ns / 1e9, (unsigned long long)t->retransmits,
 	       (unsigned long long)t->fast_retransmits, (unsigned long long)t->timeouts,
 	       (unsigned long long)t->probes, (unsigned long long)t->kept_out_of_order,
-	       (unsigned long long)t->dropped, (unsigned long long)t->aborts);
+	       (unsigned long long)t->marked, (unsigned long long)t->dropped,
+	       (unsigned long long)t->aborts);
 }
 
 /* The sentence that a kind's test goes by. */

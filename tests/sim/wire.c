@@ -1,6 +1,8 @@
 #include "tests/sim/wire.h"
 
+#include "dataplane/core/bytes.h"
 #include "dataplane/core/check.h"
+#include "stacks/utcp/packet.h"
 #include "tests/sim/random.h"
 
 #include <stdarg.h>
@@ -119,6 +121,27 @@ static void corrupt(struct wire *wire, struct flying *flying)
 	}
 }
 
+/* Whether a frame is IPv4 and may be marked: an ECT codepoint (RFC 3168 5). */
+static bool may_be_marked(const uint8_t *frame, size_t bytes)
+{
+	return bytes >= ETH_BYTES + IP_BYTES && bytes_get_be16(frame + ETH_TYPE) == ETH_TYPE_IPV4 &&
+	       (frame[ETH_BYTES + IP_TOS] & IP_CE) % IP_CE != 0;
+}
+
+/* Sets CE, and corrects the header checksum by the difference (RFC 1624, equation 3). */
+static void mark(uint8_t *frame)
+{
+	uint8_t *ip = frame + ETH_BYTES;
+	uint32_t sum = (uint16_t)~bytes_get_be16(ip + IP_CHECKSUM);
+
+	sum += (uint16_t)~bytes_get_be16(ip + IP_VERSION);
+	ip[IP_TOS] |= IP_CE;
+	sum += bytes_get_be16(ip + IP_VERSION);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	sum = (sum & UINT16_MAX) + (sum >> 16);
+	bytes_put_be16(ip + IP_CHECKSUM, (uint16_t)~sum);
+}
+
 static void launch(struct wire *wire, unsigned end, const uint8_t *frame, size_t bytes,
 		   uint64_t now_ns, const char *fate)
 {
@@ -138,6 +161,11 @@ static void launch(struct wire *wire, unsigned end, const uint8_t *frame, size_t
 	flying.frame = malloc(bytes);
 	CHECK(flying.frame != NULL);
 	memcpy(flying.frame, frame, bytes);
+	if (faults->mark > 0 && may_be_marked(frame, bytes) &&
+	    random_chance(&wire->random, faults->mark)) {
+		mark(flying.frame);
+		fate = "marked";
+	}
 	if (random_chance(&wire->random, faults->corrupt)) {
 		corrupt(wire, &flying);
 		fate = "corrupted";

@@ -22,6 +22,7 @@ struct wire_faults {
 	unsigned
 		corrupt; /* one bit, one byte, or the tail cut off: all that a checksum must find */
 	unsigned reorder; /* held back by up to reorder_ns */
+	unsigned mark;	  /* says that it met congestion (RFC 3168), if it may be told so */
 	uint64_t reorder_ns;
 	uint64_t delay_ns;
 	uint64_t jitter_ns; /* added, and order is kept unless `reorder` strikes */

@@ -98,6 +98,7 @@ static void create_host(struct world *world, unsigned index)
 		.congestion =
 			(enum utcp_congestion)(world->config.seed + index) % UTCP_CONGESTION_COUNT,
 		.timestamps_off = world->config.seed % 5 == index,
+		.ecn = (world->config.seed / UTCP_CONGESTION_COUNT + index) % 4 > 0,
 		.isn_fixed = true,
 		.isn = (uint32_t) - (int32_t)random_below(random, ISN_BELOW_WRAP),
 	};
@@ -573,6 +574,7 @@ void world_add_totals(const struct world *world, struct world_totals *totals)
 		totals->timeouts += c->timeouts;
 		totals->probes += c->probes;
 		totals->kept_out_of_order += c->ooo_segments;
+		totals->marked += c->ce_segments;
 		totals->dropped += c->in_frames - c->in_arp - c->in_icmp - c->in_segments;
 		totals->connections += world->hosts[i].closed;
 	}

@@ -43,6 +43,7 @@ struct world_totals {
 	uint64_t timeouts;
 	uint64_t probes;
 	uint64_t kept_out_of_order;
+	uint64_t marked;  /* segments of data that the wire marked */
 	uint64_t dropped; /* frames that an instance refused */
 	uint64_t aborts;
 	uint64_t connections;

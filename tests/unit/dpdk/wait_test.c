@@ -21,7 +21,7 @@
 enum {
 	EVENTS = 16,
 	EXCHANGES = 200,
-	DETAILS = 64,
+	DETAILS = 192,
 	SERVER_IP = 10 << 24 | 79 << 16 | 1,
 	CLIENT_IP = 10 << 24 | 79 << 16 | 2,
 	NOBODY_IP = 10 << 24 | 79 << 16 | 3,
@@ -66,6 +66,7 @@ static uint64_t detail_of(const struct tp *tp, const char *name)
 	struct tp_detail details[DETAILS];
 	unsigned count = dpdk_ops.details(tp, details, DETAILS);
 
+	CU_ASSERT_FATAL(count <= DETAILS);
 	for (unsigned i = 0; i < count; i++)
 		if (strcmp(details[i].name, name) == 0)
 			return details[i].value;

@@ -96,6 +96,127 @@ static void times_out(void)
 	CU_ASSERT(c.ssthresh == 2 * MSS);
 }
 
+/* --- marks --- */
+
+/* The same as `acked`, with ECE. */
+static void acked_marked(struct congestion *c, uint32_t ack, uint32_t bytes, uint32_t flight)
+{
+	congestion_acked(c, MSS,
+			 &(struct congestion_ack){
+				 .ack = ack, .acked = bytes, .flight = flight, .marked = true});
+}
+
+static void a_mark_cuts_once_a_window(void)
+{
+	struct congestion c;
+
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
+	acked_marked(&c, 1000, MSS, 10 * MSS);
+	CU_ASSERT(c.cwnd == 5 * MSS && c.ssthresh == 5 * MSS && c.cwr_due);
+	acked_marked(&c, 10000, 9 * MSS, 9 * MSS); /* all of it was sent before the cut */
+	CU_ASSERT(c.cwnd == 5 * MSS);
+	acked_marked(&c, 11000, MSS, 5 * MSS);
+	CU_ASSERT(c.cwnd == 2 * MSS + MSS / 2);
+	acked_marked(&c, 40000, 3 * MSS, 3 * MSS); /* never below two segments */
+	CU_ASSERT(c.cwnd == 2 * MSS);
+}
+
+/* RFC 3168 6.1.2: one cut for marks and drops of one window; what is dropped again is another. */
+static void a_window_is_cut_once_for_marks_and_losses(void)
+{
+	struct congestion c;
+
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
+	acked_marked(&c, 1000, MSS, 10 * MSS);
+	for (unsigned i = 0; i < 3; i++)
+		congestion_duplicate(&c, MSS, 1000, 9 * MSS, 10000);
+	CU_ASSERT(c.recovering && c.ssthresh == 5 * MSS);
+	acked_marked(&c, 10000, 9 * MSS, 9 * MSS);
+	CU_ASSERT(!c.recovering && c.ssthresh == 5 * MSS);
+	congestion_timeout(&c, MSS, 4 * MSS, 14000, true);
+	CU_ASSERT(c.ssthresh == 2 * MSS && c.cwnd == MSS);
+
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
+	for (unsigned i = 0; i < 3; i++)
+		congestion_duplicate(&c, MSS, 1000, 10 * MSS, 11000);
+	CU_ASSERT(c.ssthresh == 5 * MSS);
+	acked_marked(&c, 11000, 10 * MSS, 10 * MSS);
+	CU_ASSERT(c.ssthresh == 5 * MSS);
+	acked_marked(&c, 13000, 2 * MSS, 8 * MSS);
+	CU_ASSERT(c.ssthresh == 4 * MSS);
+}
+
+static void a_mark_cuts_cubic_to_seven_tenths(void)
+{
+	struct congestion c;
+
+	congestion_init(&c, &congestion_cubic, MSS, 0, false);
+	acked_marked(&c, 1000, MSS, 10 * MSS);
+	CU_ASSERT(c.cwnd == 7 * MSS && c.cubic.max == 10 * MSS);
+}
+
+/* --- DCTCP --- */
+
+/* A window of `marked` in a hundred segments is acknowledged; alpha afterwards. */
+static double observe(struct congestion *c, uint32_t *seq, unsigned marked)
+{
+	for (uint32_t i = 0; i < 100; i++) {
+		*seq += MSS;
+		c->cwnd = 100 * MSS;
+		if (i < marked)
+			acked_marked(c, *seq, MSS, 100 * MSS);
+		else
+			acked(c, *seq, MSS, 100 * MSS);
+	}
+	return 1 - c->dctcp.unmarked / 65536.0;
+}
+
+/* RFC 8257 3.3: alpha (1 - g) + g M, once a window, from 1 on. */
+static void dctcp_averages_what_was_marked(void)
+{
+	struct congestion c;
+	uint32_t seq = (uint32_t)-250 * MSS; /* over the wrap */
+	double alpha = 1 - 1 / 16.0;	     /* the first ACK ends a first window of itself */
+
+	congestion_init(&c, &congestion_dctcp, MSS, seq, false);
+	seq += MSS;
+	acked(&c, seq, MSS, 100 * MSS);
+	CU_ASSERT_DOUBLE_EQUAL(1 - c.dctcp.unmarked / 65536.0, alpha, 0.0001);
+	for (unsigned i = 0; i < 200; i++) {
+		static const unsigned shares[] = {0, 25, 50, 100};
+		unsigned marked = shares[i / 50];
+		double seen = observe(&c, &seq, marked);
+
+		alpha = alpha * 15 / 16 + marked / 1600.0;
+		CU_ASSERT_DOUBLE_EQUAL(seen, alpha, 0.001);
+	}
+	for (unsigned i = 0; i < 200; i++)
+		observe(&c, &seq, 0);
+	CU_ASSERT(c.dctcp.unmarked > 65500); /* it can forget */
+}
+
+static void dctcp_cuts_by_half_of_alpha(void)
+{
+	struct congestion c;
+
+	for (uint32_t unmarked = 0; unmarked <= 65536; unmarked += 8192) {
+		double alpha = 1 - unmarked / 65536.0;
+
+		congestion_init(&c, &congestion_dctcp, MSS, 0, false);
+		c.cwnd = 100 * MSS;
+		c.dctcp = (struct congestion_dctcp){.unmarked = unmarked, .observing = true};
+		c.dctcp.end = 500 * MSS;
+		acked_marked(&c, 1000, MSS, 80 * MSS);
+		CU_ASSERT_DOUBLE_EQUAL(c.cwnd, 100 * MSS * (1 - alpha / 2), 2);
+		CU_ASSERT(c.ssthresh == c.cwnd);
+		acked(&c, 100000, MSS, 80 * MSS); /* what is not marked grows it */
+		CU_ASSERT(c.acked_bytes == MSS);
+		for (unsigned i = 0; i < 3; i++) /* a loss halves (3.5) */
+			congestion_duplicate(&c, MSS, 100000, 80 * MSS, 180000);
+		CU_ASSERT(c.ssthresh == 40 * MSS);
+	}
+}
+
 /* --- CUBIC --- */
 
 /* In congestion avoidance after a cut from `segments` in flight. */
@@ -240,6 +361,13 @@ static const struct suite_test tests[] = {
 	{"dividing an ACK gains nothing", acks_cannot_be_divided},
 	{"three duplicates begin one NewReno recovery", recovers},
 	{"a timeout halves once and restarts from one segment", times_out},
+	{"a mark cuts once a window, as a loss does", a_mark_cuts_once_a_window},
+	{"marks and losses of one window cut once, a timeout again",
+	 a_window_is_cut_once_for_marks_and_losses},
+	{"a mark cuts CUBIC to seven tenths", a_mark_cuts_cubic_to_seven_tenths},
+	{"DCTCP averages what was marked over windows", dctcp_averages_what_was_marked},
+	{"DCTCP cuts by half of what is marked, and to a half for a loss",
+	 dctcp_cuts_by_half_of_alpha},
 	{"CUBIC cuts to seven tenths", cubic_cuts_to_seven_tenths},
 	{"CUBIC follows its curve around the last cut and beyond", cubic_follows_its_curve},
 	{"CUBIC is no slower than NewReno would be", cubic_is_no_slower_than_newreno},

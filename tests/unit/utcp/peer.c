@@ -94,6 +94,7 @@ size_t peer_build(const struct peer_segment *segment, uint8_t frame[FRAME_ROOM])
 	memcpy(frame + 6, peer_mac, 6);
 	put16(frame + 12, 0x0800);
 	ip[0] = 0x45;
+	ip[1] = segment->ecn;
 	put16(ip + 2, (uint32_t)(IP + tcp_bytes));
 	ip[8] = 64;
 	ip[9] = 6;
@@ -193,6 +194,7 @@ bool peer_take(struct peer *peer, struct peer_segment *segment)
 					 .ack = get32(tcp + 8),
 					 .window = get16(tcp + 14),
 					 .flags = tcp[13],
+					 .ecn = ip[1],
 					 .options = tcp + TCP,
 					 .options_bytes = head - TCP,
 					 .data = tcp + head,
@@ -301,7 +303,7 @@ void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes)
 	peer->events = 0;
 }
 
-static void answer_arp(struct peer *peer)
+void peer_answer_arp(struct peer *peer)
 {
 	uint8_t frame[ETH + 28];
 
@@ -323,9 +325,10 @@ void peer_be_called(struct peer *peer)
 
 	CU_ASSERT_FATAL(utcp_connect(peer->utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer->now_ns,
 				     &peer->conn) == 0);
-	answer_arp(peer);
+	peer_answer_arp(peer);
 	CU_ASSERT_FATAL(peer_take(peer, &syn));
-	CU_ASSERT_FATAL(syn.flags == SYN && syn.seq == (uint32_t)OWN_ISN && syn.bytes == 0);
+	CU_ASSERT_FATAL((syn.flags & ~(ECE | CWR)) == SYN && syn.seq == (uint32_t)OWN_ISN &&
+			syn.bytes == 0);
 	peer->own_port = syn.own_port;
 	peer->ack = syn.seq + 1;
 }

@@ -17,7 +17,7 @@
 #define MS 1000000ull
 #define SECOND (1000 * MS)
 
-enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16, URG = 32 };
+enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16, URG = 32, ECE = 64, CWR = 128 };
 
 enum {
 	PEER_IP = 0x0a000002,
@@ -57,6 +57,7 @@ struct peer_segment {
 	uint16_t port; /* of the peer */
 	uint16_t own_port;
 	uint8_t flags;
+	uint8_t ecn; /* of the IP header */
 	uint16_t urgent;
 	const uint8_t *options;
 	size_t options_bytes;
@@ -116,6 +117,9 @@ void peer_poll(struct peer *peer);
 /* The peer calls: three-way handshake with these SYN options (NULL: MSS 1460, and
  * with peer->times SACK and timestamps). Fills peer->conn. */
 void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes);
+
+/* Takes utcp's next frame, which must ask for the peer, and answers. */
+void peer_answer_arp(struct peer *peer);
 
 /* utcp calls: ARP is answered, the SYN is taken; the peer has not answered it yet. */
 void peer_be_called(struct peer *peer);
