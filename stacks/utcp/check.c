@@ -79,23 +79,34 @@ static void check_ecn(const struct utcp *utcp, const struct utcp_conn *conn)
 		CHECK(congestion->dctcp.marked <= congestion->dctcp.acked);
 }
 
-static void check_receiving(const struct utcp_conn *conn)
+/* What is kept out of order lies apart, behind what is in order and before `edge`. */
+static void check_gaps(const struct utcp *utcp, const struct utcp_conn *conn, uint32_t edge)
 {
-	const struct reassembly *kept = &conn->reassembly;
+	const struct gaps_table *table = gaps_at(&utcp->gaps, conn->gaps);
+	const struct seq_range *ranges = table->reassembly.ranges;
+	uint32_t count = table->reassembly.count, reached = conn->rcv_nxt;
+
+	CHECK(table->lease == &conn->gaps && conn_synchronized(conn));
+	CHECK(count == 0 || conn_receiving(conn));
+	CHECK(count <= REASSEMBLY_RANGES);
+	for (uint32_t i = 0; i < count; i++) {
+		CHECK(seq_after(ranges[i].begin, reached));
+		CHECK(seq_before(ranges[i].begin, ranges[i].end));
+		reached = ranges[i].end;
+	}
+	CHECK(!seq_after(reached, edge));
+}
+
+static void check_receiving(const struct utcp *utcp, const struct utcp_conn *conn)
+{
 	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv);
 
 	CHECK(ring_used(&conn->recv) <= conn->recv.capacity);
-	CHECK(kept->count <= REASSEMBLY_RANGES);
+	if (conn->gaps != SLAB_NONE)
+		check_gaps(utcp, conn, edge);
 	if (!conn_receiving(conn))
 		return;
 	CHECK(!seq_after(conn->rcv_edge, edge)); /* all that was promised is free */
-	for (uint32_t i = 0; i < kept->count; i++) {
-		CHECK(seq_before(kept->ranges[i].begin, kept->ranges[i].end));
-		CHECK(seq_after(kept->ranges[i].begin,
-				i == 0 ? conn->rcv_nxt : kept->ranges[i - 1].end));
-	}
-	if (kept->count > 0)
-		CHECK(!seq_after(kept->ranges[kept->count - 1].end, edge));
 	if (conn->fin_known)
 		CHECK(!seq_before(conn->fin_seq, conn->rcv_nxt));
 }
@@ -140,7 +151,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 		CHECK(utcp->config.keepalive_ns == 0 || conn->liveness.look_at_ns != TIMER_NEVER);
 	CHECK(conn->liveness.probes <= KEEP_ALIVE_TRIES);
 	check_timers(conn);
-	check_receiving(conn);
+	check_receiving(utcp, conn);
 	check_flight(utcp, conn);
 	if (conn->state == CONN_CLOSED) {
 		CHECK(has_end && list_linked(&conn->out_link) == conn->reset_due);
@@ -155,7 +166,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 
 void utcp_check(const struct utcp *utcp)
 {
-	uint32_t alive = 0, in_table = 0, runs = 0, spare_runs = 0;
+	uint32_t alive = 0, in_table = 0, runs = 0, spare_runs = 0, holders = 0;
 
 	check_counters(utcp);
 	CHECK(utcp->answers.count <= ANSWERS_MAX);
@@ -168,11 +179,13 @@ void utcp_check(const struct utcp *utcp)
 			continue;
 		alive++;
 		in_table += conn->state != CONN_CLOSED;
+		holders += conn->gaps != SLAB_NONE;
 		runs += conn->flight.count;
 		spare_runs += conn->flight.count > 0 ? conn->flight.count - 1 : 0;
 		check_conn(utcp, conn);
 	}
 	CHECK(runs == utcp->flights.runs.in_use && spare_runs == utcp->flights.spare_used);
+	gaps_check(&utcp->gaps, holders);
 	CHECK(alive == utcp->conns.in_use && alive == utcp->rings.in_use);
 	CHECK(in_table == utcp->tuples.count);
 }

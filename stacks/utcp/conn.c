@@ -1,6 +1,7 @@
 #include "stacks/utcp/conn.h"
 
 #include "dataplane/core/check.h"
+#include "dataplane/core/slab.h"
 
 #include <string.h>
 
@@ -31,6 +32,7 @@ void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, 
 	memset(conn, 0, sizeof(*conn));
 	ring_init(&conn->recv, memory, recv_bytes);
 	ring_init(&conn->send, memory + recv_bytes + CONN_SEND_STAGGER_BYTES, send_bytes);
+	conn->gaps = SLAB_NONE;
 	list_init(&conn->event_link);
 	list_init(&conn->out_link);
 	list_init(&conn->life_link);

@@ -19,7 +19,6 @@
 #include "stacks/utcp/congestion.h"
 #include "stacks/utcp/flight.h"
 #include "stacks/utcp/liveness.h"
-#include "stacks/utcp/reassembly.h"
 #include "stacks/utcp/rtt.h"
 #include "stacks/utcp/segment_head.h"
 #include "stacks/utcp/times.h"
@@ -61,6 +60,7 @@ struct utcp_conn {
 				 them */
 	uint8_t ecn;	      /* enum ecn_bit */
 	uint16_t usual_flags; /* of the common segment: ACK, and CE while marks are the rule */
+	uint32_t gaps;	      /* SLAB_NONE: nothing is missing (gaps.h) */
 	uint32_t rcv_nxt;
 	uint32_t rcv_edge;  /* right edge of the window, as far as it was ever advertised */
 	uint32_t rcv_acked; /* the last ACK sent */
@@ -102,7 +102,6 @@ struct utcp_conn {
 	struct rtt rtt;
 	struct flight flight; /* from snd_una to snd_max */
 	struct segment_head head;
-	struct reassembly reassembly;
 
 	/* Looked at when it begins, ends or goes astray. */
 	bool active;   /* we called */
@@ -114,6 +113,10 @@ struct utcp_conn {
 	uint32_t fin_seq;
 	struct list life_link; /* on utcp.half_open or utcp.time_wait, oldest first */
 };
+
+/* What an idle connection costs beside its rings. What only a busy or an odd one needs is leased
+ * from pools: flight.h, gaps.h. */
+_Static_assert(sizeof(struct utcp_conn) <= 512, "an idle connection takes at most 512 bytes");
 
 /*
  * Rings of neighbours start this far from a power of two, so that the hot first lines of many

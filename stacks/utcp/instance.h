@@ -17,6 +17,7 @@
 #include "stacks/utcp/answers.h"
 #include "stacks/utcp/conn.h"
 #include "stacks/utcp/ecn.h"
+#include "stacks/utcp/gaps.h"
 #include "stacks/utcp/neighbours.h"
 #include "stacks/utcp/segment.h"
 #include "stacks/utcp/tuples.h"
@@ -33,6 +34,7 @@ struct utcp {
 	struct slab conns;
 	struct slab rings; /* receive and send memory, one object a connection */
 	struct flight_pool flights;
+	struct gaps gaps;
 	struct tuples tuples;
 	struct timer_wheel wheel;
 	struct list events;    /* connections with events to return */

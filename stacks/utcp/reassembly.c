@@ -51,6 +51,19 @@ bool reassembly_add(struct reassembly *reassembly, uint32_t begin, uint32_t end)
 	return true;
 }
 
+struct seq_range reassembly_overlap(const struct reassembly *reassembly, uint32_t begin,
+				    uint32_t end)
+{
+	for (uint32_t i = 0; i < reassembly->count; i++) {
+		const struct seq_range *range = &reassembly->ranges[i];
+
+		if (seq_before(begin, range->end) && seq_before(range->begin, end))
+			return (struct seq_range){seq_max(begin, range->begin),
+						  seq_min(end, range->end)};
+	}
+	return (struct seq_range){begin, begin};
+}
+
 uint32_t reassembly_take(struct reassembly *reassembly, uint32_t next)
 {
 	unsigned taken = 0;

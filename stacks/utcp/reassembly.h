@@ -34,6 +34,17 @@ bool reassembly_add(struct reassembly *reassembly, uint32_t begin, uint32_t end)
  * joined with what was here. */
 uint32_t reassembly_take(struct reassembly *reassembly, uint32_t next);
 
+/* Whether bytes from `seq` on are here. */
+static inline bool reassembly_reaches_beyond(const struct reassembly *reassembly, uint32_t seq)
+{
+	return reassembly->count > 0 &&
+	       seq_after(reassembly->ranges[reassembly->count - 1].end, seq);
+}
+
+/* The first part of [begin, end) that is in the table; empty if none is. */
+struct seq_range reassembly_overlap(const struct reassembly *reassembly, uint32_t begin,
+				    uint32_t end);
+
 /* The ranges that were added to last, at most `room`, the latest first (RFC 2018 4); their number.
  * Time: `room` passes over the table. */
 unsigned reassembly_latest(const struct reassembly *reassembly, struct seq_range *ranges,

@@ -32,6 +32,15 @@ static void schedule_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now
 	}
 }
 
+/* Of what was already in order, this arrived again: the next ACK says so (RFC 2883 4.1). */
+static void note_twice(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
+{
+	uint32_t end = seq_min(segment->seq + segment->bytes, conn->rcv_nxt);
+
+	if (conn->sack_ok && seq_before(segment->seq, end))
+		gaps_note_twice(&utcp->gaps, &conn->gaps, segment->seq, end);
+}
+
 /* Copies bytes into the receive ring's free room, `offset` behind what is in order. */
 static void store(struct ring *ring, uint32_t offset, const uint8_t *data, uint32_t bytes)
 {
@@ -114,7 +123,7 @@ static inline bool is_predicted(const struct utcp_conn *conn, const struct segme
 	return conn->state == CONN_ESTABLISHED &&
 	       (segment->flags & ~TCP_PSH) == conn->usual_flags &&
 	       times_fit(&conn->times, segment) && segment->seq == conn->rcv_nxt &&
-	       conn->reassembly.count == 0 && !conn->fin_known &&
+	       conn->gaps == SLAB_NONE && !conn->fin_known &&
 	       segment->bytes <= ring_free(&conn->recv) &&
 	       seq_within(segment->ack, conn->snd_una, conn->snd_max) &&
 	       (segment->bytes > 0 || segment->ack != conn->snd_una); /* no duplicate ACK */
@@ -242,6 +251,8 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 	/* The eighth step for a FIN in TIME-WAIT: our ACK of it was lost. */
 	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN))
 		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
+	if (!(segment->flags & TCP_SYN))
+		note_twice(utcp, conn, segment);
 	answer_unacceptable(utcp, conn, segment, now_ns);
 	return false;
 }
@@ -385,13 +396,28 @@ static void trim(struct utcp_conn *conn, struct segment *segment)
 	}
 }
 
+/* Of data with a gap before it, what was there already (RFC 2883 4.2). */
+static void note_twice_ahead(struct utcp *utcp, struct utcp_conn *conn,
+			     const struct segment *segment)
+{
+	const struct gaps_table *table = gaps_at(&utcp->gaps, conn->gaps);
+	struct seq_range had;
+
+	if (!table || !conn->sack_ok)
+		return;
+	had = reassembly_overlap(&table->reassembly, segment->seq, segment->seq + segment->bytes);
+	if (had.begin != had.end)
+		gaps_note_twice(&utcp->gaps, &conn->gaps, had.begin, had.end);
+}
+
 /* Data with a gap before it is kept at its place, and the peer is told of the gap at once. */
 static void keep_out_of_order(struct utcp *utcp, struct utcp_conn *conn,
 			      const struct segment *segment)
 {
 	uint32_t offset = segment->seq - conn->rcv_nxt;
 
-	if (reassembly_add(&conn->reassembly, segment->seq, segment->seq + segment->bytes)) {
+	note_twice_ahead(utcp, conn, segment);
+	if (gaps_add(&utcp->gaps, &conn->gaps, segment->seq, segment->seq + segment->bytes)) {
 		store(&conn->recv, offset, segment->data, segment->bytes);
 		utcp->counters.ooo_segments++;
 	} else {
@@ -405,6 +431,7 @@ static void step_payload(struct utcp *utcp, struct utcp_conn *conn, struct segme
 {
 	uint32_t reach;
 
+	note_twice(utcp, conn, segment);
 	trim(conn, segment);
 	if (segment->bytes == 0)
 		return;
@@ -415,8 +442,8 @@ static void step_payload(struct utcp *utcp, struct utcp_conn *conn, struct segme
 	}
 	store(&conn->recv, 0, segment->data, segment->bytes);
 	reach = segment->seq + segment->bytes;
-	if (conn->reassembly.count > 0) {
-		reach = reassembly_take(&conn->reassembly, reach);
+	if (conn->gaps != SLAB_NONE) {
+		reach = gaps_take(&utcp->gaps, &conn->gaps, reach);
 		tcp_ack_soon(utcp, conn); /* it filled a gap (RFC 5681 4.2) */
 	}
 	deliver(utcp, conn, reach - conn->rcv_nxt);
@@ -425,14 +452,14 @@ static void step_payload(struct utcp *utcp, struct utcp_conn *conn, struct segme
 
 /* Remembers where the peer's stream ends. A FIN before data that already came is a lie and is
  * ignored. */
-static void note_fin(struct utcp_conn *conn, const struct segment *segment)
+static void note_fin(const struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
 {
-	const struct reassembly *kept = &conn->reassembly;
+	const struct gaps_table *table = gaps_at(&utcp->gaps, conn->gaps);
 	uint32_t fin_seq = segment->seq + segment->bytes;
 
 	if (!(segment->flags & TCP_FIN) || conn->fin_known || seq_before(fin_seq, conn->rcv_nxt))
 		return;
-	if (kept->count > 0 && seq_after(kept->ranges[kept->count - 1].end, fin_seq))
+	if (table && reassembly_reaches_beyond(&table->reassembly, fin_seq))
 		return;
 	conn->fin_known = true;
 	conn->fin_seq = fin_seq;
@@ -442,7 +469,7 @@ static void note_fin(struct utcp_conn *conn, const struct segment *segment)
 static void step_fin(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 		     uint64_t now_ns)
 {
-	note_fin(conn, segment);
+	note_fin(utcp, conn, segment);
 	if (!conn->fin_known)
 		return;
 	if (conn->fin_seq != conn->rcv_nxt) {

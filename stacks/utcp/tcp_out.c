@@ -29,16 +29,17 @@ static uint16_t take_window(struct utcp_conn *conn)
 	return (uint16_t)field;
 }
 
-/* SACK blocks in at most `room` bytes (RFC 2018 4); how many they take. */
-static unsigned put_sack(struct utcp *utcp, const struct utcp_conn *conn, uint8_t *to,
-			 unsigned room)
+/* SACK blocks, of which there are some, in at most `room` bytes (RFC 2018 4); their length. */
+static unsigned put_sack(struct utcp *utcp, struct utcp_conn *conn, uint8_t *to, unsigned room)
 {
 	struct seq_range blocks[OPTIONS_SACK_MAX];
-	unsigned count = reassembly_latest(&conn->reassembly, blocks, options_sack_fit(room));
+	unsigned fit = options_sack_fit(room), count;
 
-	if (count == 0)
+	if (fit == 0)
 		return 0;
 	utcp->counters.sacks_sent++;
+	utcp->counters.dsacks_sent += gaps_owe_report(&utcp->gaps, conn->gaps);
+	count = gaps_report(&utcp->gaps, &conn->gaps, blocks, fit);
 	return options_put_sack(to, blocks, count);
 }
 
@@ -46,7 +47,7 @@ static unsigned put_sack(struct utcp *utcp, const struct utcp_conn *conn, uint8_
  * The options of a segment with `payload_bytes`; how many bytes they take. A full segment has no
  * room for SACK blocks: each segment behind a gap gets an ACK of its own, which has.
  */
-static uint16_t put_options(struct utcp *utcp, const struct utcp_conn *conn, uint8_t *to,
+static uint16_t put_options(struct utcp *utcp, struct utcp_conn *conn, uint8_t *to,
 			    uint32_t payload_bytes, uint64_t now_ns)
 {
 	unsigned bytes = 0;
@@ -55,21 +56,21 @@ static uint16_t put_options(struct utcp *utcp, const struct utcp_conn *conn, uin
 		options_put_times(to, times_now(&conn->times, now_ns), conn->times.recent);
 		bytes = OPTIONS_TIMES_BYTES;
 	}
-	if (__builtin_expect(conn->reassembly.count > 0, 0) && conn->sack_ok)
+	if (__builtin_expect(conn->gaps != SLAB_NONE, 0) && conn->sack_ok)
 		bytes += put_sack(utcp, conn, to + bytes,
 				  least(OPTIONS_MAX - bytes, conn->mss - payload_bytes));
 	return (uint16_t)bytes;
 }
 
 /* Closes a frame whose payload stands behind its headers; it carries the current ACK, so none is
- * pending after. */
+ * pending after, but for a report that found no room. */
 static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
 		   struct segment_fields *fields)
 {
 	fields->ack = conn->rcv_nxt;
 	fields->window = take_window(conn);
 	fields->flags |= TCP_ACKS | (conn->ecn & ECN_ECHOES ? TCP_ECE : 0);
-	conn->ack_now = false;
+	conn->ack_now = gaps_owe_report(&utcp->gaps, conn->gaps); /* it had no room for that */
 	conn->ack_at_ns = TIMER_NEVER;
 	conn->rcv_acked = conn->rcv_nxt;
 	utcp->counters.out_segments++;

@@ -56,6 +56,8 @@ static int take_memory(struct utcp *utcp)
 	if (!error)
 		error = flight_pool_create(&utcp->flights, config->conn_max);
 	if (!error)
+		error = gaps_create(&utcp->gaps, config->conn_max, &utcp->counters.gaps_withdrawn);
+	if (!error)
 		error = tuples_init(&utcp->tuples, config->conn_max, config->secret);
 	if (!error)
 		error = answers_init(&utcp->answers, utcp_frame_max(utcp));
@@ -110,6 +112,7 @@ void utcp_destroy(struct utcp *utcp)
 	slab_destroy(&utcp->conns);
 	slab_destroy(&utcp->rings);
 	flight_pool_destroy(&utcp->flights);
+	gaps_destroy(&utcp->gaps);
 	tuples_fini(&utcp->tuples);
 	answers_fini(&utcp->answers);
 	free(utcp);
@@ -175,7 +178,7 @@ void utcp_consume(struct utcp *utcp, struct utcp_conn *conn, size_t bytes)
 	uint32_t opened, worth;
 
 	CHECK(bytes <= ring_used(&conn->recv));
-	if (conn->reassembly.count == 0)
+	if (conn->gaps == SLAB_NONE)
 		ring_consume(&conn->recv, (uint32_t)bytes);
 	else /* not rewound: later bytes already have their places */
 		conn->recv.head += (uint32_t)bytes;

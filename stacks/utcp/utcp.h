@@ -130,6 +130,8 @@ struct utcp_event {
 	X(times_missing, "segments without the timestamp agreed on")                         \
 	X(times_old, "segments with an old timestamp, refused by PAWS")                      \
 	X(sacks_sent, "segments that report what came out of order")                         \
+	X(dsacks_sent, "segments that report what came twice")                               \
+	X(gaps_withdrawn, "connections whose data out of order gave way to another's")       \
 	X(old_segments, "segments outside the window or already received")                   \
 	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                  \
 	X(challenges_withheld, "answers to strange segments that a limit forbade")           \

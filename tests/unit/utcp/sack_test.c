@@ -134,12 +134,120 @@ static void beside_data_that_leaves_room(void)
 	peer_close(&peer);
 }
 
+/* RFC 2883 4.1: once, and before all else. */
+static void what_came_twice(void)
+{
+	open_with_sack();
+	peer_send(&peer, ACK, got, 20);
+	peer_jump(&peer, 5 * MS);
+	CU_ASSERT(answers(0, NULL) && COUNT(dsacks_sent) == 0);
+	put_ahead((uint32_t)-15, 5);
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-15, (uint32_t)-10}));
+	put_ahead((uint32_t)-3, 3);
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-3, 0}) && COUNT(dsacks_sent) == 2);
+	put_ahead(10, 5);
+	CU_ASSERT(answers(1, (uint32_t[]){10, 15}));
+	put_ahead((uint32_t)-20, 20);
+	CU_ASSERT(answers(2, (uint32_t[]){(uint32_t)-20, 0, 10, 15}));
+	put_ahead(20, 5);
+	CU_ASSERT(answers(2, (uint32_t[]){20, 25, 10, 15}));
+	peer_close(&peer);
+}
+
+static void what_came_twice_in_part(void)
+{
+	open_with_sack();
+	peer_send(&peer, ACK, got, 20);
+	peer_send_at(&peer, peer.seq - 5, ACK, got, 10);
+	peer.seq += 5;
+	peer_jump(&peer, 5 * MS);
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-10, (uint32_t)-5}));
+	CU_ASSERT(peer_app_read(&peer, got, sizeof(got)) == 25);
+	peer_close(&peer);
+}
+
+/* RFC 2883 4.2: the block after it is that in which it lies. */
+static void what_came_twice_ahead(void)
+{
+	open_with_sack();
+	put_ahead(10, 10);
+	put_ahead(30, 10);
+	peer_drain(&peer);
+	put_ahead(12, 4);
+	CU_ASSERT(answers(3, (uint32_t[]){12, 16, 10, 20, 30, 40}));
+	put_ahead(18, 6); /* in part: the new bytes make the block longer */
+	CU_ASSERT(answers(3, (uint32_t[]){18, 20, 10, 24, 30, 40}));
+	put_ahead(8, 40); /* over both: the first of the two is reported */
+	CU_ASSERT(answers(2, (uint32_t[]){10, 24, 8, 48}));
+	peer_close(&peer);
+}
+
+static void runs_that_came_twice(void)
+{
+	open_with_sack();
+	peer_send(&peer, ACK, got, 30);
+	peer_drain(&peer);
+	put_ahead((uint32_t)-30, 10);
+	put_ahead((uint32_t)-20, 10);
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-30, (uint32_t)-10}));
+	put_ahead((uint32_t)-30, 10);
+	put_ahead((uint32_t)-10, 10); /* apart: the latest */
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-10, 0}));
+	peer_close(&peer);
+}
+
+static void not_taken_by_full_data(void)
+{
+	static const uint8_t data[1460];
+	uint8_t frame[FRAME_ROOM];
+
+	open_with_sack();
+	peer_send(&peer, ACK, got, 30);
+	put_ahead((uint32_t)-30, 10);
+	peer_app_write(&peer, data, sizeof(data));
+	CU_ASSERT(utcp_conn_output(peer.utcp, peer.conn, frame, peer.now_ns) == 1514);
+	CU_ASSERT(utcp_conn_output(peer.utcp, peer.conn, frame, peer.now_ns) == 0);
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-30, (uint32_t)-20}));
+	CU_ASSERT(peer_take_frame(&peer) == 0);
+	peer_close(&peer);
+}
+
+static void nothing_without_agreement(void)
+{
+	open_with(NULL, 0);
+	peer_send(&peer, ACK, got, 20);
+	put_ahead((uint32_t)-20, 20);
+	CU_ASSERT(answers(0, NULL));
+	put_ahead(10, 5);
+	put_ahead(10, 5);
+	CU_ASSERT(answers(0, NULL) && answers(0, NULL) && COUNT(dsacks_sent) == 0);
+	peer_close(&peer);
+}
+
+static void after_the_end(void)
+{
+	open_with_sack();
+	peer_send(&peer, ACK | FIN, got, 20);
+	peer_drain(&peer);
+	put_ahead((uint32_t)-21, 20);
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-21, (uint32_t)-1}));
+	peer_close(&peer);
+}
+
 static const struct suite_test tests[] = {
 	{"what came out of order is reported if both sides offered SACK", only_if_agreed},
 	{"the block that came last is first, then those reported before", latest_first},
 	{"blocks are reported until their gap is filled", until_the_gap_is_filled},
 	{"beside timestamps three blocks fit", three_beside_times},
 	{"data carries blocks where it leaves room", beside_data_that_leaves_room},
+	{"what came twice is reported once, as the first block", what_came_twice},
+	{"of a segment that came twice in part that part is reported", what_came_twice_in_part},
+	{"what came twice out of order is followed by the block that has it",
+	 what_came_twice_ahead},
+	{"neighbours that came twice are one report, of others the last", runs_that_came_twice},
+	{"a report that full data has no room for leaves in an ACK", not_taken_by_full_data},
+	{"without SACK nothing is reported", nothing_without_agreement},
+	{"what comes twice after the peer's FIN is reported, too", after_the_end},
 };
 
 SUITE_MAIN("sack", tests)

@@ -1,0 +1,129 @@
+#include "stacks/utcp/gaps.h"
+
+#include "tests/support/suite.h"
+#include "tests/unit/utcp/peer.h"
+
+#include <string.h>
+
+enum { CONNS = 2 * GAPS_SHARE, TABLES = 3, BASE = (int)0xffffffc0 };
+
+static struct peer peer;
+
+#define COUNT(name) (utcp_counters(peer.utcp)->name)
+
+static void leases_while_needed(void)
+{
+	struct seq_range blocks[4];
+	uint32_t lease = SLAB_NONE;
+	uint64_t withdrawn = 0;
+	struct gaps gaps;
+
+	CU_ASSERT_FATAL(gaps_create(&gaps, CONNS, &withdrawn) == 0);
+	CU_ASSERT(gaps_add(&gaps, &lease, BASE + 10, BASE + 80) && lease != SLAB_NONE);
+	gaps_check(&gaps, 1);
+	CU_ASSERT(gaps_take(&gaps, &lease, BASE + 5) == BASE + 5u && lease != SLAB_NONE);
+	CU_ASSERT(gaps_take(&gaps, &lease, BASE + 10) == BASE + 80u && lease == SLAB_NONE);
+	gaps_note_twice(&gaps, &lease, BASE, BASE + 70);
+	CU_ASSERT(gaps_owe_report(&gaps, lease));
+	CU_ASSERT(gaps_report(&gaps, &lease, blocks, 0) == 0 && lease != SLAB_NONE);
+	CU_ASSERT(gaps_report(&gaps, &lease, blocks, 4) == 1 && lease == SLAB_NONE);
+	CU_ASSERT(blocks[0].begin == (uint32_t)BASE && blocks[0].end == BASE + 70u);
+	gaps_drop(&gaps, &lease);
+	gaps_check(&gaps, 0);
+	gaps_destroy(&gaps);
+}
+
+static void oldest_gives_way(void)
+{
+	uint32_t leases[TABLES + 1];
+	uint64_t withdrawn = 0;
+	struct gaps gaps;
+
+	memset(leases, 0xff, sizeof(leases));
+	CU_ASSERT_FATAL(gaps_create(&gaps, CONNS, &withdrawn) == 0);
+	for (unsigned i = 0; i < TABLES; i++)
+		CU_ASSERT(gaps_add(&gaps, &leases[i], 10, 20));
+	CU_ASSERT(gaps_add(&gaps, &leases[0], 30, 40) && withdrawn == 0);
+	CU_ASSERT(gaps_add(&gaps, &leases[TABLES], 10, 20) && withdrawn == 1);
+	gaps_check(&gaps, TABLES);
+	CU_ASSERT(leases[0] != SLAB_NONE && leases[1] == SLAB_NONE && leases[2] != SLAB_NONE);
+	for (unsigned i = 0; i <= TABLES; i++)
+		gaps_drop(&gaps, &leases[i]);
+	gaps_check(&gaps, 0);
+	gaps_destroy(&gaps);
+}
+
+/* A connection of its own for this port; its segments then go there. */
+static void call_from(uint16_t port)
+{
+	peer.port = port;
+	peer.seq = (uint32_t)PEER_ISN;
+	peer_connect(&peer, NULL, 0);
+}
+
+/* Bytes with one missing before them, from this port. */
+static void leave_a_gap(uint16_t port)
+{
+	peer.port = port;
+	peer_send_at(&peer, (uint32_t)PEER_ISN + 2, ACK, "bcd", 3);
+	peer_drain(&peer);
+}
+
+static size_t fill_the_gap(uint16_t port, struct utcp_conn *conn)
+{
+	uint8_t got[64];
+
+	peer.port = port;
+	peer_send_at(&peer, (uint32_t)PEER_ISN + 1, ACK, "a", 1);
+	peer_drain(&peer);
+	peer.conn = conn;
+	return peer_app_read(&peer, got, sizeof(got));
+}
+
+static void a_stream_survives_it(void)
+{
+	struct utcp_config config = peer_config();
+	struct utcp_conn *conns[TABLES + 1];
+
+	config.conn_max = CONNS;
+	peer_open(&peer, &config);
+	for (uint16_t i = 0; i <= TABLES; i++) {
+		call_from((uint16_t)(1000 + i));
+		conns[i] = peer.conn;
+		leave_a_gap((uint16_t)(1000 + i));
+	}
+	CU_ASSERT(COUNT(gaps_withdrawn) == 1 && COUNT(ooo_segments) == TABLES + 1);
+	CU_ASSERT(fill_the_gap(1000, conns[0]) == 1); /* what it had is to be sent again */
+	peer_send_at(&peer, (uint32_t)PEER_ISN + 2, ACK, "bcd", 3);
+	CU_ASSERT(fill_the_gap(1000, conns[0]) == 3);
+	for (uint16_t i = 1; i <= TABLES; i++)
+		CU_ASSERT(fill_the_gap((uint16_t)(1000 + i), conns[i]) == 4);
+	peer_close(&peer);
+}
+
+static void an_end_gives_back(void)
+{
+	struct utcp_config config = peer_config();
+
+	config.conn_max = 2;
+	peer_open(&peer, &config);
+	for (uint16_t i = 0; i < 4; i++) {
+		call_from((uint16_t)(1000 + i));
+		leave_a_gap((uint16_t)(1000 + i));
+		peer_send_at(&peer, (uint32_t)PEER_ISN + 1, RST, NULL, 0);
+		peer_poll(&peer);
+		peer_jump(&peer, 2 * MS);
+	}
+	CU_ASSERT(COUNT(gaps_withdrawn) == 0 && utcp_conn_count(peer.utcp) == 0);
+	peer_close(&peer);
+}
+
+static const struct suite_test tests[] = {
+	{"a table is leased only while something is missing or to be reported",
+	 leases_while_needed},
+	{"when none is left, the one not added to for longest gives way", oldest_gives_way},
+	{"a stream whose table gave way is whole once sent again", a_stream_survives_it},
+	{"a connection that ends gives its table back", an_end_gives_back},
+};
+
+SUITE_MAIN("gaps", tests)
