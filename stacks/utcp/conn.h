@@ -106,6 +106,7 @@ struct utcp_conn {
 	/* Looked at when it begins, ends or goes astray. */
 	bool active;   /* we called */
 	bool scale_ok; /* the peer offered window scale */
+	bool advised;  /* a router said that our segments do not get through, perhaps */
 	struct challenge_share challenges;
 	struct liveness liveness;
 	uint32_t iss;

@@ -1,5 +1,5 @@
 /*
- * icmp: answers echo requests (RFC 792), and nothing else.
+ * icmp: answers echo requests and reads what errors say of our segments (RFC 792).
  *
  * Plane: turn.
  */
@@ -12,8 +12,8 @@
 
 struct utcp;
 
-/* The `bytes` of ICMP at frame + `offset`. False if they are malformed or nothing that we answer.
- */
+/* The `bytes` of ICMP at frame + `offset`. False if they are malformed, forged, or nothing that we
+ * answer. */
 bool icmp_input(struct utcp *utcp, const uint8_t *frame, size_t offset, size_t bytes);
 
 #endif

@@ -46,8 +46,8 @@ static void try_later(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns
 static bool try_handshake(struct utcp *utcp, struct utcp_conn *conn, unsigned limit,
 			  uint64_t now_ns)
 {
-	if (conn->retries >= limit) {
-		close_conn(utcp, conn, UTCP_TIMEOUT);
+	if (conn->retries >= limit) { /* RFC 9293 3.9.2.2: what a router said is told at the end */
+		close_conn(utcp, conn, conn->advised ? UTCP_UNREACHABLE : UTCP_TIMEOUT);
 		return false;
 	}
 	try_later(utcp, conn, now_ns);

@@ -139,6 +139,10 @@ struct utcp_event {
 	X(ce_segments, "segments of data that the network marked (CE)")                      \
 	X(ece_acks, "ACKs of new data that tell of marks (ECE)")                             \
 	X(cwr_segments, "segments that tell of a smaller window (CWR)")                      \
+	X(icmp_hard, "calls ended by an ICMP error")                                         \
+	X(icmp_soft, "ICMP errors that end nothing")                                         \
+	X(icmp_unproven, "ICMP errors that quote nothing in flight")                         \
+	X(path_mtu_lowered, "connections whose segments became smaller by ICMP")             \
 	X(no_listener, "segments to nobody, answered with RST")                              \
 	X(opened_active, "connections we opened")                                            \
 	X(opened_passive, "connections accepted")                                            \
