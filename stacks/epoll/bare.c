@@ -391,7 +391,7 @@ static void bare_close(struct bare *bare)
 static int bare_open(const struct bare_config *config, struct bare **bare_out,
 		     struct tp_error *error)
 {
-	int code = socket_device_check("epoll", config->transport->device, error);
+	int code = socket_check(&epoll_ops, config->transport, error);
 	struct bare *bare;
 
 	if (code == 0)

@@ -81,7 +81,7 @@ static struct ep *make_instance(const struct tp_config *config)
 
 static int ep_open(const struct tp_config *config, struct tp **tp_out, struct tp_error *error)
 {
-	int code = socket_device_check("epoll", config->device, error);
+	int code = socket_check(&epoll_ops, config, error);
 	struct ep *ep;
 
 	if (code == 0)

@@ -19,6 +19,7 @@ struct socket_settings socket_settings_of(const struct tp_ops *ops, const struct
 		.nodelay = tp_option_of(ops, config, SOCKET_NODELAY),
 		.quickack = tp_option_of(ops, config, SOCKET_QUICKACK),
 		.busy_poll_us = (uint32_t)(tp_option_of(ops, config, SOCKET_BUSY_POLL) / 1000),
+		.congestion = (unsigned)tp_option_of(ops, config, SOCKET_CONGESTION),
 		.steer = (enum socket_steer)tp_option_of(ops, config, SOCKET_STEER),
 		.worker = config->worker,
 		.workers = config->workers,
@@ -41,6 +42,16 @@ int socket_device_check(const char *stack, const char *device, struct tp_error *
 		       "the stack '%s' has no device '%s': use '%s' or '%s@loopback' (the kernel's "
 		       "routes choose the interface) or '%s@veth'",
 		       stack, device, stack, stack, stack);
+}
+
+int socket_check(const struct tp_ops *ops, const struct tp_config *config, struct tp_error *error)
+{
+	int code = socket_device_check(ops->name, config->device, error);
+
+	if (code < 0)
+		return code;
+	return algorithm_check(ops->name, (unsigned)tp_option_of(ops, config, SOCKET_CONGESTION),
+			       error);
 }
 
 socklen_t socket_address(const struct tp_addr *addr, struct sockaddr_storage *storage_out)
@@ -102,6 +113,8 @@ int socket_set_options(int fd, const struct tp_addr *addr, const struct socket_s
 				  calls);
 	if (code == 0 && is_tcp && settings->busy_poll_us)
 		code = set_number(fd, SOL_SOCKET, SO_BUSY_POLL, (int)settings->busy_poll_us, calls);
+	if (code == 0 && is_tcp)
+		code = algorithm_set(fd, settings->congestion, calls);
 	return code;
 }
 

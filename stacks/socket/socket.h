@@ -6,12 +6,13 @@
  * the contract, and refuses an occupied address by naming its holder. A descriptor returned is
  * owned by the caller. `calls` is the caller's count of system calls; each one made is added.
  *
- * Plane: probe, device_check, listen, unlisten and connect are setup; the rest is turn.
+ * Plane: probe, device_check, check, listen, unlisten and connect are setup; the rest is turn.
  */
 #ifndef WEIR_STACKS_SOCKET_H
 #define WEIR_STACKS_SOCKET_H
 
 #include "dataplane/transport/transport.h"
+#include "stacks/socket/algorithm.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,6 +54,7 @@ enum socket_option {
 	SOCKET_NODELAY,
 	SOCKET_QUICKACK,
 	SOCKET_BUSY_POLL,
+	SOCKET_CONGESTION,
 	SOCKET_STEER,
 	SOCKET_OPTION_COUNT,
 };
@@ -79,6 +81,10 @@ extern const char *const socket_steer_names[];
 			      .kind = TP_OPTION_DURATION,                                 \
 			      .max = 1000ull * 1000 * 1000,                               \
 			      .about = "SO_BUSY_POLL: the kernel polls the NIC so long"}, \
+	[SOCKET_CONGESTION] = {.name = "congestion",                                      \
+			       .kind = TP_OPTION_CHOICE,                                  \
+			       .choices = algorithm_names,                                \
+			       .about = "TCP_CONGESTION; host: as the host is set"},      \
 	[SOCKET_STEER] = {.name = "steer",                                                \
 			  .kind = TP_OPTION_CHOICE,                                       \
 			  .initial = SOCKET_STEER_TURN,                                   \
@@ -93,6 +99,7 @@ struct socket_settings {
 	bool nodelay;
 	bool quickack;
 	uint32_t busy_poll_us;
+	unsigned congestion; /* in algorithm_names */
 	enum socket_steer steer;
 	uint16_t worker;
 	uint16_t workers;
@@ -114,6 +121,10 @@ unsigned socket_probe(struct tp_feature *features_out, unsigned room);
  * what is allowed. Whoever opens the stack has entered the network namespace of a veth pair before.
  */
 int socket_device_check(const char *stack, const char *device, struct tp_error *error);
+
+/* The same for all that a stack with SOCKET_OPTIONS is told and this host may lack: its device and
+ * its congestion control (algorithm_check). */
+int socket_check(const struct tp_ops *ops, const struct tp_config *config, struct tp_error *error);
 
 /*
  * Listens on `addr`. With several workers, the others of this process may listen there too, but no

@@ -394,7 +394,7 @@ static void bare_turn(struct bare *bare, uint64_t wait_ns, struct tp_turn *turn_
 
 static int check_config(const struct bare_config *config, struct tp_error *error)
 {
-	int code = socket_device_check("uring", config->transport->device, error);
+	int code = socket_check(&uring_ops, config->transport, error);
 
 	if (code == 0)
 		code = ur_pool_check(tp_option_of(&uring_ops, config->transport, UR_BUFFERS),

@@ -107,7 +107,7 @@ static struct ur *make_instance(const struct tp_config *config)
 
 static int ur_open(const struct tp_config *config, struct tp **tp_out, struct tp_error *error)
 {
-	int code = socket_device_check("uring", config->device, error);
+	int code = socket_check(&uring_ops, config, error);
 	struct ur *ur;
 
 	if (code == 0)

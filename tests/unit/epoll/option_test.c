@@ -80,14 +80,14 @@ static void quick_acknowledgements_are_set_on_what_is_accepted(void)
 	bench_close(&bench);
 }
 
-/* Makes SO_BUSY_POLL fail as on a kernel that wants privilege for it; newer ones do not. */
-static bool forbid_busy_poll(void)
+/* Makes setting an option fail as where it wants privilege. */
+static bool forbid(unsigned option)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_setsockopt, 0, 3),
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SO_BUSY_POLL, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, option, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
@@ -111,7 +111,7 @@ static int poll_busily_without_privilege(void)
 	struct tp_conn *conn;
 	struct tp *tp;
 
-	if (!forbid_busy_poll())
+	if (!forbid(SO_BUSY_POLL)) /* newer kernels want none for it */
 		return CANNOT;
 	if (tp_options_parse(&epoll_ops, "busy-poll=200ms", values, &error) < 0 ||
 	    epoll_ops.open(&config, &tp, &error) < 0)
@@ -125,18 +125,24 @@ static int poll_busily_without_privilege(void)
 	return 0;
 }
 
-static void busy_poll_without_privilege_says_so(void)
+/* Runs what needs a process of its own: 0 is fine, CANNOT skips. */
+static void run_in_child(int (*run)(void))
 {
 	int status = 0;
 	pid_t child = fork();
 
 	if (child == 0)
-		_exit(poll_busily_without_privilege());
+		_exit(run());
 	CU_ASSERT_EQUAL(waitpid(child, &status, 0), child);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == CANNOT)
 		suite_skip("this host does not let a test filter system calls");
 	else
 		CU_ASSERT_EQUAL(status, 0);
+}
+
+static void busy_poll_without_privilege_says_so(void)
+{
+	run_in_child(poll_busily_without_privilege);
 }
 
 static void busy_poll_reaches_the_sockets(void)
@@ -145,6 +151,105 @@ static void busy_poll_reaches_the_sockets(void)
 		suite_skip("needs CAP_NET_ADMIN");
 	else
 		expect_option("busy-poll=50us", SOL_SOCKET, SO_BUSY_POLL, 50);
+}
+
+/* --- congestion control --- */
+
+static void expect_algorithm(int fd, const char *expected)
+{
+	char name[16] = "";
+	socklen_t size = sizeof(name) - 1;
+
+	CU_ASSERT_EQUAL(getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size), 0);
+	CU_ASSERT_STRING_EQUAL(name, expected);
+}
+
+static void congestion_control_reaches_the_sockets(void)
+{
+	struct bench_conn out = {0};
+	struct tp_error error;
+	int fd;
+
+	if (!bench_open_with(&bench, 4, "congestion=reno")) /* which every kernel has */
+		return;
+	bench_join(&bench, &fd);
+	expect_algorithm(bench_fd_of(fd), "reno");
+	CU_ASSERT_EQUAL(epoll_ops.connect(bench.tp, &bench.addr, &out, &out.conn, &error), 0);
+	expect_algorithm(((struct ep_conn *)out.conn)->fd, "reno");
+	close(fd);
+	bench_close(&bench);
+}
+
+static void congestion_control_is_the_hosts_unless_told(void)
+{
+	FILE *file = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "re");
+	char name[32] = "";
+	int fd;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
+	CU_ASSERT_EQUAL(fscanf(file, "%31s", name), 1);
+	fclose(file);
+	if (!bench_open_with(&bench, 4, ""))
+		return;
+	bench_join(&bench, &fd);
+	expect_algorithm(bench_fd_of(fd), name);
+	close(fd);
+	bench_close(&bench);
+}
+
+/* What open says to a congestion control; 0 if it can be had. */
+static int open_with_algorithm(const char *name, struct tp_error *error)
+{
+	uint64_t values[TP_OPTIONS_MAX];
+	struct tp_config config = {
+		.limits = {.conn_max = 4, .recv_bytes = 4096, .send_bytes = 4096},
+		.cpu = -1,
+		.workers = 1,
+		.options = values,
+	};
+	char text[64];
+	struct tp *tp;
+	int code;
+
+	snprintf(text, sizeof(text), "congestion=%s", name);
+	CU_ASSERT_EQUAL_FATAL(tp_options_parse(&epoll_ops, text, values, error), 0);
+	code = epoll_ops.open(&config, &tp, error);
+	if (code == 0)
+		epoll_ops.close(tp);
+	return code;
+}
+
+static void a_lacking_algorithm_is_refused_with_what_there_is(void)
+{
+	struct tp_error error = {{0}};
+	unsigned lacking = 0;
+
+	for (unsigned i = 1; algorithm_names[i]; i++) {
+		if (open_with_algorithm(algorithm_names[i], &error) == 0)
+			continue;
+		lacking++;
+		CU_ASSERT_EQUAL(open_with_algorithm(algorithm_names[i], &error), -ENOENT);
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.text, algorithm_names[i]));
+		CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "reno"));
+	}
+	if (lacking == 0)
+		suite_skip("this kernel has all of them");
+}
+
+static int choose_without_privilege(void)
+{
+	struct tp_error error = {{0}};
+
+	if (!forbid(TCP_CONGESTION))
+		return CANNOT;
+	if (open_with_algorithm("cubic", &error) != -EPERM)
+		return 1;
+	return strstr(error.text, "CAP_NET_ADMIN") ? 0 : 2;
+}
+
+static void an_algorithm_without_privilege_says_so(void)
+{
+	run_in_child(choose_without_privilege);
 }
 
 /* --- the least buffers --- */
@@ -353,6 +458,14 @@ static const struct suite_test tests[] = {
 	{"busy polling without the privilege says which is needed",
 	 busy_poll_without_privilege_says_so},
 	{"busy polling reaches the sockets", busy_poll_reaches_the_sockets},
+	{"the congestion control reaches accepted sockets and our own",
+	 congestion_control_reaches_the_sockets},
+	{"the congestion control is the host's unless told otherwise",
+	 congestion_control_is_the_hosts_unless_told},
+	{"a congestion control that the kernel lacks is refused with those that it has",
+	 a_lacking_algorithm_is_refused_with_what_there_is},
+	{"a congestion control that needs a privilege says which",
+	 an_algorithm_without_privilege_says_so},
 	{"buffers of the least size carry a megabyte each way at once",
 	 least_buffers_carry_a_megabyte},
 	{"the batch bounds what a turn accepts", batch_bounds_what_a_turn_accepts},

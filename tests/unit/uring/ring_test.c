@@ -5,6 +5,8 @@
 #include "tests/support/suite.h"
 #include "tests/unit/epoll/bench.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -506,7 +508,24 @@ static void cycles_leave_no_descriptor(void)
 	bench_close(&bench);
 }
 
+static void congestion_control_reaches_what_is_accepted(void)
+{
+	char name[16] = "";
+	socklen_t size = sizeof(name) - 1;
+	int fd;
+
+	if (!bench_open_with(&bench, 4, "congestion=reno")) /* which every kernel has */
+		return;
+	bench_join(&bench, &fd);
+	CU_ASSERT_EQUAL(getsockopt(bench_fd_of(fd), IPPROTO_TCP, TCP_CONGESTION, name, &size), 0);
+	CU_ASSERT_STRING_EQUAL(name, "reno");
+	close(fd);
+	bench_close(&bench);
+}
+
 static const struct suite_test tests[] = {
+	{"the congestion control reaches what is accepted",
+	 congestion_control_reaches_what_is_accepted},
 	{"a reader that takes all it sees is told of what was out of sight",
 	 what_was_out_of_sight_is_told_of},
 	{"rings of the least size carry every byte of many connections",
