@@ -5,7 +5,7 @@
 static uint64_t drops_in(const struct dpdk *dpdk)
 {
 	const struct utcp_counters *utcp = utcp_counters(dpdk->utcp);
-	uint64_t handled = utcp->in_arp + utcp->in_icmp + utcp->in_segments;
+	uint64_t handled = utcp->in_arp + utcp->in_nd + utcp->in_icmp + utcp->in_segments;
 	const struct port_losses losses = port_losses(dpdk->port);
 
 	return utcp->in_frames - handled + dpdk->port->counters.oversized_in + losses.missed +

@@ -56,7 +56,8 @@ bool arp_input(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t n
 		return false;
 	sender_ip = bytes_get_be32(arp + ARP_SENDER_IP);
 	operation = bytes_get_be16(arp + ARP_OPERATION);
-	if (bytes_get_be32(arp + ARP_TARGET_IP) != utcp->config.ip || (sender_mac[0] & 1))
+	if (utcp->config.ip == 0 || bytes_get_be32(arp + ARP_TARGET_IP) != utcp->config.ip ||
+	    (sender_mac[0] & 1))
 		return false; /* not for us, or from a group address, which no host has */
 	if (!ip4_reachable(utcp, sender_ip) && !(sender_ip == 0 && operation == ARP_REQUEST))
 		return false; /* 0: who asks whether our address is free is told (RFC 5227 2.4) */

@@ -9,11 +9,12 @@ static void check_counters(const struct utcp *utcp)
 {
 	const struct utcp_counters *c = &utcp->counters;
 	uint64_t drops = c->drop_short + c->drop_ethertype + c->drop_mac + c->drop_arp +
-			 c->drop_ip_header + c->drop_ip_checksum + c->drop_ip_fragment +
-			 c->drop_ip_address + c->drop_ip_protocol + c->drop_icmp +
-			 c->drop_tcp_header + c->drop_tcp_checksum + c->drop_tcp_full;
+			 c->drop_nd + c->drop_ip6_extension + c->drop_ip_header +
+			 c->drop_ip_checksum + c->drop_ip_fragment + c->drop_ip_address +
+			 c->drop_ip_protocol + c->drop_icmp + c->drop_tcp_header +
+			 c->drop_tcp_checksum + c->drop_tcp_full;
 
-	CHECK(c->in_arp + c->in_icmp + c->in_segments + drops == c->in_frames);
+	CHECK(c->in_arp + c->in_nd + c->in_icmp + c->in_segments + drops == c->in_frames);
 	CHECK(c->closed <= c->opened_active + c->opened_passive);
 	CHECK(c->out_segments <= c->out_frames + utcp->answers.count);
 }

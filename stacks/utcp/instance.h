@@ -1,10 +1,11 @@
 /*
  * instance: one utcp, and what its parts ask of each other.
  *
- * A frame's way in: utcp_input (ip.c) -> arp.c, or ip4.c -> icmp.c or tcp_in.c, which finds the
- * connection (tuples.h) and takes the steps of RFC 9293 3.10.7. A frame's way out: utcp_output
- * (tcp_out.c) asks the queue of ready answers, then each connection on `out`. Time comes in through
- * utcp_advance (tcp_timer.c). close.c ends connections, in one place.
+ * A frame's way in: utcp_input (ip.c) -> arp.c; ip4.c -> icmp.c; ip6.c -> icmp6.c -> nd.c; or from
+ * both families tcp_in.c, which finds the connection (tuples.h) and takes the steps of RFC 9293
+ * 3.10.7. A frame's way out: utcp_output (tcp_out.c) asks the queue of ready answers, then each
+ * connection on `out`. Time comes in through utcp_advance (tcp_timer.c). close.c ends connections,
+ * in one place.
  *
  * Plane: turn, except create, destroy and listen in utcp.c.
  */
@@ -18,6 +19,7 @@
 #include "stacks/utcp/conn.h"
 #include "stacks/utcp/ecn.h"
 #include "stacks/utcp/gaps.h"
+#include "stacks/utcp/ip6.h"
 #include "stacks/utcp/neighbours.h"
 #include "stacks/utcp/segment.h"
 #include "stacks/utcp/tuples.h"
@@ -45,6 +47,7 @@ struct utcp {
 	struct answers answers;
 	struct challenges challenges;
 	struct neighbours neighbours;
+	struct ip6 ip6;
 	uint64_t stalled_at_ns; /* timers were last found late: older round trips do not count */
 	uint16_t listen_ports[UTCP_LISTEN_MAX];
 	unsigned listen_count;

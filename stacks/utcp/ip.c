@@ -10,18 +10,22 @@
 
 bool utcp_own_addr(const struct utcp *utcp, const struct utcp_addr *peer, struct utcp_addr *own_out)
 {
-	if (!addr_is_ip4(peer) || utcp->config.ip == 0)
+	struct utcp_addr own =
+		addr_is_ip4(peer) ? addr_of_ip4(utcp->config.ip) : ip6_own_for(utcp, peer);
+
+	if (addr_is_ip4(peer) ? utcp->config.ip == 0 : addr_is_none(&own))
 		return false;
-	*own_out = addr_of_ip4(utcp->config.ip);
+	*own_out = own;
 	return true;
 }
 
 bool utcp_reachable(const struct utcp *utcp, const struct utcp_addr *addr)
 {
-	return addr_is_ip4(addr) && ip4_reachable(utcp, addr_ip4(addr));
+	return addr_is_ip4(addr) ? ip4_reachable(utcp, addr_ip4(addr)) : ip6_reachable(utcp, addr);
 }
 
-/* To our address, or for ARP to all. A sender must be one host. */
+/* To our address, or for ARP to all, or to a group in which IPv6 asks for us. A sender must be one
+ * host. */
 static bool addressed_to_us(const struct utcp *utcp, const uint8_t *frame, uint16_t type)
 {
 	static const uint8_t everybody[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -30,7 +34,16 @@ static bool addressed_to_us(const struct utcp *utcp, const uint8_t *frame, uint1
 	if (frame[ETH_SOURCE] & 1)
 		return false;
 	return memcmp(to, utcp->config.mac, MAC_BYTES) == 0 ||
-	       (type == ETH_TYPE_ARP && memcmp(to, everybody, MAC_BYTES) == 0);
+	       (type == ETH_TYPE_ARP && memcmp(to, everybody, MAC_BYTES) == 0) ||
+	       (type == ETH_TYPE_IPV6 && ip6_hears(utcp, to));
+}
+
+static void input_arp(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t now_ns)
+{
+	if (arp_input(utcp, frame, bytes, now_ns))
+		utcp->counters.in_arp++;
+	else
+		utcp->counters.drop_arp++;
 }
 
 void utcp_input(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t now_ns)
@@ -48,10 +61,10 @@ void utcp_input(struct utcp *utcp, const uint8_t *frame, size_t bytes, uint64_t 
 		utcp->counters.drop_mac++;
 	else if (__builtin_expect(type == ETH_TYPE_IPV4, 1))
 		ip4_input(utcp, frame, bytes, now_ns);
-	else if (type != ETH_TYPE_ARP)
-		utcp->counters.drop_ethertype++;
-	else if (arp_input(utcp, frame, bytes, now_ns))
-		utcp->counters.in_arp++;
+	else if (type == ETH_TYPE_IPV6 && !addr_is_none(&utcp->ip6.own))
+		ip6_input(utcp, frame, bytes, now_ns);
+	else if (type == ETH_TYPE_ARP)
+		input_arp(utcp, frame, bytes, now_ns);
 	else
-		utcp->counters.drop_arp++;
+		utcp->counters.drop_ethertype++;
 }

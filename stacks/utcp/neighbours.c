@@ -3,6 +3,7 @@
 #include "dataplane/core/check.h"
 #include "stacks/utcp/arp.h"
 #include "stacks/utcp/instance.h"
+#include "stacks/utcp/nd.h"
 
 void neighbours_init(struct neighbours *neighbours)
 {
@@ -38,7 +39,10 @@ static struct neighbour *take_entry(struct neighbours *neighbours)
 
 static void ask(struct utcp *utcp, struct neighbour *entry, uint64_t now_ns)
 {
-	arp_ask(utcp, addr_ip4(&entry->addr));
+	if (addr_is_ip4(&entry->addr))
+		arp_ask(utcp, addr_ip4(&entry->addr));
+	else
+		nd_ask(utcp, &entry->addr);
 	entry->tries++;
 	entry->at_ns = now_ns + NEIGHBOUR_RETRY_NS;
 	if (entry->at_ns < utcp->neighbours.next_ns)

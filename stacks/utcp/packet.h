@@ -65,6 +65,26 @@ enum {
 	IP6_DESTINATION = 24,
 	IP6_BYTES = 40,
 	IP6_ADDRESSES_BYTES = 32,
+	IP6_ICMP = 58,
+	IP6_NOTHING = 59, /* nothing follows (RFC 8200 4.7) */
+};
+
+/* Extension headers of IPv6 (RFC 8200 4); most begin with the next header and their length. */
+enum {
+	EXTENSION_NEXT = 0,
+	EXTENSION_LENGTH = 1, /* in units of 8 bytes, not counting the first */
+	EXTENSION_UNIT = 8,
+	EXTENSION_HOP_BY_HOP = 0,
+	EXTENSION_ROUTING = 43,
+	EXTENSION_FRAGMENT = 44,
+	EXTENSION_DESTINATION = 60,
+	OPTIONS_BEGIN = 2, /* of the options in a hop-by-hop or destination header */
+	OPTION_PAD_1 = 0,
+	OPTION_PAD_N = 1,
+	ROUTING_TYPE = 2,
+	ROUTING_LEFT = 3,
+	FRAGMENT_OFFSET = 2,	/* and flags */
+	FRAGMENT_MASK = 0xfff9, /* more fragments, or an offset */
 };
 
 enum {
@@ -83,6 +103,35 @@ enum {
 	ICMP_PROTOCOL_UNREACHABLE = 2,
 	ICMP_PORT_UNREACHABLE = 3,
 	ICMP_TOO_BIG = 4,
+};
+
+/* ICMPv6 (RFC 4443), whose first 8 bytes stand as those of ICMP. */
+enum {
+	ICMP6_ERRORS_END = 128, /* types below are errors */
+	ICMP6_PROBLEM = 4,	/* parameter problem; its pointer begins at ICMP6_POINTER */
+	ICMP6_PROBLEM_FIELD = 0,
+	ICMP6_PROBLEM_HEADER = 1,
+	ICMP6_PROBLEM_OPTION = 2,
+	ICMP6_POINTER = 4,
+	ICMP6_ECHO = 128,
+	ICMP6_ECHO_REPLY = 129,
+	ICMP6_ROUTER_SOLICITATION = 133,
+	ICMP6_REDIRECT = 137,
+};
+
+/* Neighbour discovery (RFC 4861 4.3, 4.4, 4.6.1). */
+enum {
+	ND_SOLICITATION = 135,
+	ND_ADVERTISEMENT = 136,
+	ND_FLAGS = 4, /* of an advertisement */
+	ND_SOLICITED = 0x40,
+	ND_OVERRIDE = 0x20,
+	ND_TARGET = 8,
+	ND_OPTIONS = 24,
+	ND_OPTION_UNIT = 8, /* their length counts these */
+	ND_OPTION_SOURCE = 1,
+	ND_OPTION_TARGET = 2,
+	ND_HOPS = 255, /* whoever sent it is on this link: no router passed it on */
 };
 
 enum {

@@ -23,11 +23,21 @@ static bool memory_is_fine(uint32_t bytes)
 	return bytes >= MEMORY_MIN && bytes <= MEMORY_MAX && (bytes & (bytes - 1)) == 0;
 }
 
+/* One address at least, and each can be a host's. */
+static bool addresses_are_fine(const struct utcp_config *config)
+{
+	if (addr_is_none(&config->ip6))
+		return config->ip != 0 && config->prefix_bits <= 32;
+	return config->prefix_bits <= 32 && ip6_can_be_own(&config->ip6) &&
+	       config->prefix6_bits > 0 && config->prefix6_bits <= IP6_PREFIX_MAX &&
+	       config->mtu >= IP6_MTU_MIN;
+}
+
 static bool config_is_fine(const struct utcp_config *config)
 {
 	return config->mtu >= MTU_MIN && config->mtu <= MTU_MAX && config->conn_max > 0 &&
 	       config->conn_max <= CONN_MAX && memory_is_fine(config->recv_bytes) &&
-	       memory_is_fine(config->send_bytes) && config->prefix_bits <= 32 && config->ip != 0 &&
+	       memory_is_fine(config->send_bytes) && addresses_are_fine(config) &&
 	       config->congestion < UTCP_CONGESTION_COUNT && !(config->mac[0] & 1);
 }
 
@@ -43,6 +53,9 @@ static void take_config(struct utcp *utcp, const struct utcp_config *config)
 	if (config->congestion == UTCP_DCTCP) /* it lives on marks (RFC 8257 3) */
 		utcp->config.ecn = true;
 	utcp->key = siphash_key_of(config->secret);
+	ip6_init(&utcp->ip6, config);
+	if (config->ip == 0)
+		utcp->config.prefix_bits = 32; /* no host is in that subnet */
 }
 
 static int take_memory(struct utcp *utcp)

@@ -4,10 +4,12 @@
  * Ethernet frames go in, Ethernet frames come out, and the time is an argument; there is no thread,
  * no clock, no socket, no device and no allocation after create. So the same code runs over a
  * poll-mode driver and over a simulated wire in which one seed replays a failure. It knows neither
- * DPDK nor the transport contract. One instance serves one worker and one IPv4 address.
+ * DPDK nor the transport contract. One instance serves one worker, and one address of IPv4, of
+ * IPv6, or of each.
  *
- * Speaks ARP (RFC 826), IPv4 (RFC 791, no fragments), ICMP echo (RFC 792) and TCP (RFC 9293, 5681,
- * 6298, 6528, 9438, 7323, 2018, 3168, 8257). What it does not do, it drops and counts by name.
+ * Speaks ARP (RFC 826), IPv4 (RFC 791), IPv6 (RFC 8200) with neighbour discovery (RFC 4861), both
+ * without fragments, ICMP echo (RFC 792, 4443) and TCP (RFC 9293, 5681, 6298, 6528, 9438, 7323,
+ * 2018, 3168, 8257). What it does not do, it drops and counts by name.
  *
  * Legal order in a turn:
  *
@@ -62,9 +64,11 @@ enum utcp_congestion {
 
 struct utcp_config {
 	uint8_t mac[6];
-	uint32_t ip;	     /* own address, host order */
-	uint8_t prefix_bits; /* peers outside the subnet are unreachable: there is no gateway */
-	uint16_t mtu;	     /* IP packet size on the link, bytes: 576 to 9000 */
+	uint32_t ip;	      /* own IPv4 address, host order; 0: none */
+	uint8_t prefix_bits;  /* peers outside the subnet are unreachable: there is no gateway */
+	struct utcp_addr ip6; /* own IPv6 address, beside the link-local one; none: no IPv6 */
+	uint8_t prefix6_bits; /* of its subnet, 1 to 127 */
+	uint16_t mtu; /* IP packet size on the link, bytes: 576, or 1280 with IPv6, to 9000 */
 	uint32_t conn_max;
 	uint32_t recv_bytes;	  /* receive memory a connection, a power of two */
 	uint32_t send_bytes;	  /* send memory a connection, a power of two */
@@ -89,23 +93,26 @@ struct utcp_event {
 
 /*
  * X(name, meaning). Every frame handed to utcp_input ends in exactly one of the counters whose name
- * begins with in_ or drop_: in_arp + in_icmp + in_segments + the sum of drop_* == in_frames (an
- * invariant that utcp_check proves).
+ * begins with in_ or drop_: in_arp + in_nd + in_icmp + in_segments + the sum of drop_* == in_frames
+ * (an invariant that utcp_check proves).
  */
 #define UTCP_COUNTERS(X)                                                                     \
 	X(in_frames, "frames received")                                                      \
 	X(in_arp, "ARP packets handled")                                                     \
+	X(in_nd, "neighbour discovery messages handled")                                     \
 	X(in_icmp, "ICMP packets handled")                                                   \
 	X(in_segments, "TCP segments handled")                                               \
 	X(in_bytes, "payload bytes received in order")                                       \
 	X(drop_short, "frames too short for their headers")                                  \
-	X(drop_ethertype, "not IPv4 or ARP")                                                 \
+	X(drop_ethertype, "neither ARP nor an IP that we speak")                             \
 	X(drop_mac, "not addressed to us")                                                   \
 	X(drop_arp, "malformed or unasked ARP")                                              \
-	X(drop_ip_header, "bad IPv4 version, header length or total length")                 \
+	X(drop_nd, "malformed, unasked or unused neighbour discovery")                       \
+	X(drop_ip_header, "bad IP version or lengths")                                       \
 	X(drop_ip_checksum, "bad IPv4 header checksum")                                      \
-	X(drop_ip_fragment, "IPv4 fragments, which are not reassembled")                     \
-	X(drop_ip_address, "IPv4 source or destination that cannot be right")                \
+	X(drop_ip_fragment, "fragments, which are not reassembled")                          \
+	X(drop_ip_address, "IP source or destination that cannot be right")                  \
+	X(drop_ip6_extension, "IPv6 extension headers cut short, too many, or refused")      \
 	X(drop_ip_protocol, "neither TCP nor ICMP")                                          \
 	X(drop_icmp, "malformed or unanswered ICMP")                                         \
 	X(drop_tcp_header, "bad TCP data offset, options or ports")                          \

@@ -575,7 +575,8 @@ void world_add_totals(const struct world *world, struct world_totals *totals)
 		totals->probes += c->probes;
 		totals->kept_out_of_order += c->ooo_segments;
 		totals->marked += c->ce_segments;
-		totals->dropped += c->in_frames - c->in_arp - c->in_icmp - c->in_segments;
+		totals->dropped +=
+			c->in_frames - c->in_arp - c->in_nd - c->in_icmp - c->in_segments;
 		totals->connections += world->hosts[i].closed;
 	}
 }

@@ -277,17 +277,14 @@ static void no_war_with_ourselves(void)
 		.seq = 1, .window = 1000, .port = OWN_PORT, .own_port = OWN_PORT, .flags = SYN};
 	uint8_t frame[FRAME_ROOM];
 	struct utcp_conn *conn;
-	uint16_t sum;
+	size_t bytes;
 
 	open_connected();
-	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(OWN_IP), OWN_PORT, peer.now_ns, &conn) < 0);
-	peer_build(&self, frame);
-	frame[29] = 1; /* the source is our own address */
-	frame[24] = frame[25] = 0;
-	sum = peer_checksum(0, frame + 14, 20);
-	frame[24] = (uint8_t)(sum >> 8);
-	frame[25] = (uint8_t)sum;
-	peer_put_frame(&peer, frame, 54);
+	CU_ASSERT(utcp_connect(peer.utcp, peer_addr_of(OWN_IP & 0xff), OWN_PORT, peer.now_ns,
+			       &conn) < 0);
+	bytes = peer_build(&self, frame);
+	peer_set_source(frame, peer_addr_of(OWN_IP & 0xff));
+	peer_put_frame(&peer, frame, bytes);
 	CU_ASSERT(COUNT(drop_ip_address) == 1 && peer_drain(&peer) == 0 &&
 		  utcp_conn_count(peer.utcp) == 1);
 	peer_close(&peer);

@@ -3,8 +3,8 @@
  * of its own.
  *
  * One process plays both: it moves frames between the device and utcp, and drives non-blocking
- * kernel sockets. Frames may be dropped on the way, by a seed. Needs root and /dev/net/tun, else
- * the tests are skipped.
+ * kernel sockets. Frames may be dropped on the way, by a seed. Speaks IPv4, or IPv6 with PEER_IP6
+ * in the environment. Needs root and /dev/net/tun, else the tests are skipped.
  */
 #include "stacks/utcp/utcp.h"
 
@@ -16,10 +16,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>
+#include <linux/ipv6.h>
 #include <net/if.h>
+#include <netinet/icmp6.h>
 #include <netinet/ip_icmp.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -33,6 +36,9 @@ enum {
 	STREAM_BYTES = 3000000,
 	PIECE_BYTES = 20000,
 };
+
+static const struct in6_addr kernel_ip6 = {{{0xfd, 0x77, [15] = 1}}};
+static const struct in6_addr own_ip6 = {{{0xfd, 0x77, [15] = 2}}};
 
 #define DEADLINE_NS (20ull * 1000 * 1000 * 1000)
 
@@ -51,7 +57,72 @@ static uint8_t stream_byte(uint32_t at)
 	return (uint8_t)(at * 2654435761u >> 21);
 }
 
+static bool is_ip6(void)
+{
+	return getenv("PEER_IP6") != NULL;
+}
+
+/* An endpoint of the run's family, for the kernel and for utcp. */
+struct endpoint {
+	struct sockaddr_storage to;
+	socklen_t bytes;
+	struct utcp_addr addr;
+};
+
+static struct endpoint endpoint_of(bool own, uint16_t port)
+{
+	struct sockaddr_in *ip4;
+	struct sockaddr_in6 *ip6;
+	struct endpoint end = {.bytes = is_ip6() ? sizeof(*ip6) : sizeof(*ip4)};
+
+	if (is_ip6()) {
+		ip6 = (struct sockaddr_in6 *)&end.to;
+		ip6->sin6_family = AF_INET6;
+		ip6->sin6_port = htons(port);
+		ip6->sin6_addr = own ? own_ip6 : kernel_ip6;
+		end.addr = addr_of_ip6(ip6->sin6_addr.s6_addr);
+	} else {
+		ip4 = (struct sockaddr_in *)&end.to;
+		ip4->sin_family = AF_INET;
+		ip4->sin_port = htons(port);
+		ip4->sin_addr.s_addr = htonl(own ? OWN_IP : KERNEL_IP);
+		end.addr = addr_of_ip4(own ? OWN_IP : KERNEL_IP);
+	}
+	return end;
+}
+
 /* --- the link -------------------------------------------------------------------------------- */
+
+/* The kernel makes an address usable some moments after it was given. */
+static bool await_ip6(void)
+{
+	struct sockaddr_in6 at = {.sin6_family = AF_INET6, .sin6_addr = kernel_ip6};
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	bool done = false;
+
+	for (unsigned ms = 0; ms < 1000 && !done; ms++) {
+		done = bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0;
+		if (!done)
+			poll(NULL, 0, 1);
+	}
+	close(fd);
+	return done;
+}
+
+/* Its IPv6 address, without duplicate address detection, which takes a second. */
+static bool configure_ip6(const char *name)
+{
+	struct in6_ifreq request = {.ifr6_addr = kernel_ip6, .ifr6_prefixlen = 64};
+	int control = socket(AF_INET6, SOCK_DGRAM, 0);
+	int detection = open("/proc/sys/net/ipv6/conf/utcp0/accept_dad", O_WRONLY | O_CLOEXEC);
+	bool done = control >= 0 && detection >= 0 && write(detection, "0", 1) == 1;
+
+	request.ifr6_ifindex = (int)if_nametoindex(name);
+	done = done && ioctl(control, SIOCSIFADDR, &request) == 0;
+	close(control);
+	close(detection);
+	return done && await_ip6();
+}
 
 static bool configure(const char *name)
 {
@@ -80,6 +151,8 @@ static bool open_link(unsigned loss)
 	struct utcp_config config = {.mac = {2, 0, 0, 0, 7, 2},
 				     .ip = OWN_IP,
 				     .prefix_bits = 24,
+				     .ip6 = addr_of_ip6(own_ip6.s6_addr),
+				     .prefix6_bits = 64,
 				     .mtu = 1500,
 				     .conn_max = 16,
 				     .recv_bytes = 65536,
@@ -93,7 +166,8 @@ static bool open_link(unsigned loss)
 	}
 	link_.tap = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	snprintf(request.ifr_name, sizeof(request.ifr_name), "utcp0");
-	if (link_.tap < 0 || ioctl(link_.tap, TUNSETIFF, &request) != 0 || !configure("utcp0")) {
+	if (link_.tap < 0 || ioctl(link_.tap, TUNSETIFF, &request) != 0 || !configure("utcp0") ||
+	    !configure_ip6("utcp0")) {
 		suite_skip("no TAP device: %s", strerror(errno));
 		return false;
 	}
@@ -150,7 +224,7 @@ static struct utcp_conn *await(uint16_t bits, uint16_t *reason_out)
 
 static int kernel_socket(int type)
 {
-	int fd = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(is_ip6() ? AF_INET6 : AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 
 	CU_ASSERT_FATAL(fd >= 0);
 	return fd;
@@ -158,22 +232,25 @@ static int kernel_socket(int type)
 
 static int kernel_connect(uint16_t port)
 {
-	struct sockaddr_in to = {
-		.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(OWN_IP)};
+	struct endpoint to = endpoint_of(true, port);
 	int fd = kernel_socket(SOCK_STREAM);
 
-	CU_ASSERT(connect(fd, (struct sockaddr *)&to, sizeof(to)) == -1 && errno == EINPROGRESS);
+	CU_ASSERT(connect(fd, (struct sockaddr *)&to.to, to.bytes) == -1 && errno == EINPROGRESS);
 	return fd;
+}
+
+static int utcp_calls(uint16_t port, struct utcp_conn **conn)
+{
+	return utcp_connect(link_.utcp, endpoint_of(false, port).addr, port, clock_monotonic_ns(),
+			    conn);
 }
 
 static int kernel_listen(void)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET,
-				 .sin_port = htons(PORT),
-				 .sin_addr.s_addr = htonl(KERNEL_IP)};
+	struct endpoint at = endpoint_of(false, PORT);
 	int fd = kernel_socket(SOCK_STREAM);
 
-	CU_ASSERT_FATAL(bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && listen(fd, 8) == 0);
+	CU_ASSERT_FATAL(bind(fd, (struct sockaddr *)&at.to, at.bytes) == 0 && listen(fd, 8) == 0);
 	return fd;
 }
 
@@ -293,8 +370,7 @@ static void we_call(unsigned loss)
 	if (!open_link(loss))
 		return;
 	listener = kernel_listen();
-	CU_ASSERT_FATAL(utcp_connect(link_.utcp, addr_of_ip4(KERNEL_IP), PORT, clock_monotonic_ns(),
-				     &conn) == 0);
+	CU_ASSERT_FATAL(utcp_calls(PORT, &conn) == 0);
 	CU_ASSERT_FATAL(await(UTCP_CONNECTED, &reason) == conn);
 	while ((fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK)) < 0 && move_frames())
 		;
@@ -323,8 +399,7 @@ static void refusals(void)
 
 	if (!open_link(0))
 		return;
-	CU_ASSERT(utcp_connect(link_.utcp, addr_of_ip4(KERNEL_IP), 9, clock_monotonic_ns(),
-			       &conn) == 0);
+	CU_ASSERT(utcp_calls(9, &conn) == 0);
 	CU_ASSERT(await(UTCP_CLOSED, &reason) == conn && reason == UTCP_REFUSED);
 	fd = kernel_connect(9);
 	for (unsigned i = 0; i < 3000 && error == 0 && move_frames(); i++)
@@ -359,21 +434,30 @@ static void resets(void)
 	close_link();
 }
 
+static bool is_answer_to_ping(ssize_t got)
+{
+	if (is_ip6())
+		return got == 8 && buffer[0] == ICMP6_ECHO_REPLY;
+	return got == 28 && buffer[9] == IPPROTO_ICMP && buffer[20] == ICMP_ECHOREPLY;
+}
+
 static void pings(void)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(OWN_IP)};
-	struct icmphdr echo = {.type = ICMP_ECHO, .checksum = htons(0xf7ff)};
+	struct endpoint to = endpoint_of(true, 0);
+	struct icmphdr echo = {.type = is_ip6() ? ICMP6_ECHO_REQUEST : ICMP_ECHO,
+			       .checksum = htons(0xf7ff)}; /* of IPv6 the kernel writes it */
 	ssize_t got = -1;
 	int fd;
 
 	if (!open_link(0))
 		return;
-	fd = socket(AF_INET, SOCK_RAW | SOCK_NONBLOCK, IPPROTO_ICMP);
+	fd = socket(is_ip6() ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_NONBLOCK,
+		    is_ip6() ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
 	CU_ASSERT_FATAL(fd >= 0);
-	CU_ASSERT(sendto(fd, &echo, sizeof(echo), 0, (struct sockaddr *)&to, sizeof(to)) == 8);
-	while (got < 0 && move_frames())
+	CU_ASSERT(sendto(fd, &echo, sizeof(echo), 0, (struct sockaddr *)&to.to, to.bytes) == 8);
+	while (!is_answer_to_ping(got) && move_frames()) /* discovery is heard as well */
 		got = recv(fd, buffer, sizeof(buffer), 0);
-	CU_ASSERT(got == 28 && buffer[9] == IPPROTO_ICMP && buffer[20] == ICMP_ECHOREPLY);
+	CU_ASSERT(is_answer_to_ping(got));
 	close(fd);
 	close_link();
 }

@@ -36,14 +36,15 @@ static void rejects_bad_configurations(void)
 	bad = good;           \
 	bad.field = (value);  \
 	CU_ASSERT(utcp_create(&bad, 0, &utcp) == -EINVAL && utcp == NULL)
-	REJECTS(mtu, 575);
+	REJECTS(mtu, peer_is_ip6() ? 1279 : 575);
 	REJECTS(mtu, 9001);
 	REJECTS(conn_max, 0);
 	REJECTS(recv_bytes, 3000);
 	REJECTS(send_bytes, 0);
 	REJECTS(prefix_bits, 33);
-	REJECTS(ip, 0);
 	REJECTS(mac[0], 1);
+	good.ip6 = (struct utcp_addr){0};
+	REJECTS(ip, 0); /* no address at all */
 	utcp_destroy(NULL);
 }
 
@@ -82,13 +83,13 @@ static void calls(void)
 }
 
 /* Takes the size of the first segment of a long write after a handshake with these options. */
-static size_t first_segment(const uint8_t *options, size_t bytes, uint16_t mtu)
+static size_t first_segment(const uint8_t *options, size_t bytes, uint16_t link_mss)
 {
 	static const uint8_t data[12000];
 	struct utcp_config config = peer_config();
 	struct peer_segment out = {0};
 
-	config.mtu = mtu;
+	config.mtu = (uint16_t)(config.mtu - 1460 + link_mss);
 	peer_open(&peer, &config);
 	peer_connect(&peer, options, bytes);
 	peer_app_write(&peer, data, sizeof(data));
@@ -99,13 +100,15 @@ static size_t first_segment(const uint8_t *options, size_t bytes, uint16_t mtu)
 
 static void negotiates_mss(void)
 {
-	CU_ASSERT(first_segment((const uint8_t *)"\1\1\1\1", 4, 1500) == 536);
-	CU_ASSERT(first_segment((const uint8_t *)"\2\4\0\0", 4, 1500) == 64);
-	CU_ASSERT(first_segment((const uint8_t *)"\2\4\0\1", 4, 1500) == 64);
-	CU_ASSERT(first_segment((const uint8_t *)"\2\4\1\0", 4, 1500) == 256);
-	CU_ASSERT(first_segment((const uint8_t *)"\2\4\xff\xff", 4, 1500) == 1460);
-	CU_ASSERT(first_segment((const uint8_t *)"\2\4\xff\xff", 4, 9000) == 8960);
-	CU_ASSERT(first_segment((const uint8_t *)"\2\4\x05\xb4", 4, 576) == 536);
+	uint16_t least = peer_is_ip6() ? 1220 : 536; /* of the least MTU */
+
+	CU_ASSERT(first_segment((const uint8_t *)"\1\1\1\1", 4, 1460) == 536);
+	CU_ASSERT(first_segment((const uint8_t *)"\2\4\0\0", 4, 1460) == 64);
+	CU_ASSERT(first_segment((const uint8_t *)"\2\4\0\1", 4, 1460) == 64);
+	CU_ASSERT(first_segment((const uint8_t *)"\2\4\1\0", 4, 1460) == 256);
+	CU_ASSERT(first_segment((const uint8_t *)"\2\4\xff\xff", 4, 1460) == 1460);
+	CU_ASSERT(first_segment((const uint8_t *)"\2\4\xff\xff", 4, 8940) == 8940);
+	CU_ASSERT(first_segment((const uint8_t *)"\2\4\x05\xb4", 4, least) == least);
 }
 
 static void offers_all_options(void)
@@ -116,12 +119,13 @@ static void offers_all_options(void)
 	config.recv_bytes = 1 << 20;
 	peer_open(&peer, &config);
 	peer_be_called(&peer);
-	CU_ASSERT(peer.frame_bytes == 54 + 20);
-	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\4\2\10\12", 8) == 0);
-	CU_ASSERT(memcmp(peer.frame + 66, "\0\0\0\0\1\3\3\5", 8) == 0); /* no echo yet */
-	CU_ASSERT(peer.frame[48] == 0xff &&
-		  peer.frame[49] == 0xff);    /* a SYN's window is not scaled */
-	peer_send(&peer, SYN | ACK, NULL, 0); /* without scale: none either way */
+	CU_ASSERT(peer.frame_bytes == peer_tcp_at() + 20 + 20);
+	CU_ASSERT(memcmp(peer.frame + peer_tcp_at() + 20, "\2\4\x05\xb4\4\2\10\12", 8) == 0);
+	CU_ASSERT(memcmp(peer.frame + peer_tcp_at() + 32, "\0\0\0\0\1\3\3\5", 8) ==
+		  0); /* no echo yet */
+	CU_ASSERT(peer.frame[peer_tcp_at() + 14] == 0xff &&
+		  peer.frame[peer_tcp_at() + 15] == 0xff); /* a SYN's window is not scaled */
+	peer_send(&peer, SYN | ACK, NULL, 0);		   /* without scale: none either way */
 	CU_ASSERT(peer_take(&peer, &syn) && syn.window == 65535);
 	peer_close(&peer);
 }
@@ -134,13 +138,14 @@ static void answers_scale_with_scale(void)
 	open_usual();
 	peer_put(&peer, &syn);
 	CU_ASSERT(peer_take_frame(&peer) > 0);
-	CU_ASSERT(peer.frame_bytes == 58 && memcmp(peer.frame + 54, "\2\4\x05\xb4", 4) == 0);
+	CU_ASSERT(peer.frame_bytes == peer_tcp_at() + 24 &&
+		  memcmp(peer.frame + peer_tcp_at() + 20, "\2\4\x05\xb4", 4) == 0);
 	syn.port++;
 	syn.options = (const uint8_t *)"\1\3\3\7";
 	syn.options_bytes = 4;
 	peer_put(&peer, &syn);
 	CU_ASSERT(peer_take_frame(&peer) > 0);
-	CU_ASSERT(memcmp(peer.frame + 54, "\2\4\x05\xb4\1\3\3\0", 8) == 0);
+	CU_ASSERT(memcmp(peer.frame + peer_tcp_at() + 20, "\2\4\x05\xb4\1\3\3\0", 8) == 0);
 	peer_close(&peer);
 }
 
@@ -373,19 +378,11 @@ static void gives_up_calling(void)
 	peer_be_called(&peer);
 	began = peer.now_ns;
 	while (peer.closed == 0 && peer.now_ns < began + 1000 * SECOND) {
-		uint8_t frame[FRAME_ROOM];
-		size_t bytes = peer_take_frame(&peer);
-
-		if (bytes > 0 && peer.frame[13] == 6) { /* the host answers ARP, but not TCP */
-			static const uint8_t answer[] = {
-				2, 0, 0, 0, 0, 1, 2, 0,	 0, 0, 0, 2, 8, 6, 0, 1, 8, 0,	6, 4, 0,
-				2, 2, 0, 0, 0, 0, 2, 10, 0, 0, 2, 2, 0, 0, 0, 0, 1, 10, 0, 0, 1};
-
-			memcpy(frame, answer, sizeof(answer));
-			peer_put_frame(&peer, frame, sizeof(answer));
-		} else if (bytes == 0) {
+		/* The host says where it is, but its TCP is silent. */
+		if (peer_take_frame(&peer) == 0)
 			peer_jump(&peer, utcp_deadline(peer.utcp) - peer.now_ns);
-		}
+		else if (peer_is_question(&peer))
+			peer_answer_question(&peer);
 		peer_poll(&peer);
 	}
 	CU_ASSERT(peer.closed == 1 && peer.reason == UTCP_TIMEOUT);
@@ -403,19 +400,15 @@ static void runs_out_of_ports_and_places(void)
 	config.conn_max = 40000;
 	config.recv_bytes = config.send_bytes = 256;
 	peer_open(&peer, &config);
-	while ((error = utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns,
-				     &conn)) == 0)
+	while ((error = utcp_connect(peer.utcp, peer_addr(), PEER_PORT, peer.now_ns, &conn)) == 0)
 		opened++;
 	CU_ASSERT(opened == 32768 && error == -EADDRNOTAVAIL);
-	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT + 1, peer.now_ns,
-			       &conn) == 0);
+	CU_ASSERT(utcp_connect(peer.utcp, peer_addr(), PEER_PORT + 1, peer.now_ns, &conn) == 0);
 	utcp_destroy(peer.utcp);
 	open_usual();
 	for (unsigned i = 0; i < 8; i++)
-		CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns,
-				       &conn) == 0);
-	CU_ASSERT(utcp_connect(peer.utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer.now_ns, &conn) ==
-		  -ENOBUFS);
+		CU_ASSERT(utcp_connect(peer.utcp, peer_addr(), PEER_PORT, peer.now_ns, &conn) == 0);
+	CU_ASSERT(utcp_connect(peer.utcp, peer_addr(), PEER_PORT, peer.now_ns, &conn) == -ENOBUFS);
 	peer_close(&peer);
 }
 

@@ -3,9 +3,13 @@
 #include "dataplane/core/check.h"
 #include "tests/support/suite.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { ETH = 14, IP = 20, TCP = 20 };
+enum { ETH = 14, IP = 20, IP6 = 40, TCP = 20, ARP = 28, SOLICITATION = 32 };
+
+const uint8_t peer_own_ip6[16] = {PEER_PREFIX6, [15] = OWN_IP & 0xff};
+const uint8_t peer_ip6[16] = {PEER_PREFIX6, [15] = PEER_IP & 0xff};
 
 static const uint8_t own_mac[6] = {2, 0, 0, 0, 0, 1};
 static const uint8_t peer_mac[6] = {2, 0, 0, 0, 0, 2};
@@ -41,10 +45,43 @@ uint16_t peer_checksum(uint32_t sum, const uint8_t *data, size_t bytes)
 	return (uint16_t)~sum;
 }
 
+bool peer_is_ip6(void)
+{
+	return getenv("PEER_IP6") != NULL;
+}
+
+struct utcp_addr peer_addr_of(uint8_t host)
+{
+	uint8_t ip6[16] = {PEER_PREFIX6, [15] = host};
+
+	return peer_is_ip6() ? addr_of_ip6(ip6) : addr_of_ip4((OWN_IP & ~0xffu) | host);
+}
+
+struct utcp_addr peer_addr(void)
+{
+	return peer_addr_of(PEER_IP & 0xff);
+}
+
+size_t peer_tcp_at(void)
+{
+	return ETH + (peer_is_ip6() ? IP6 : IP);
+}
+
+uint16_t peer_checksum6(const uint8_t *ip, uint8_t protocol, const uint8_t *data, size_t bytes)
+{
+	uint32_t sum = protocol + (uint32_t)bytes;
+
+	for (unsigned i = 8; i < 40; i += 2)
+		sum += get16(ip + i);
+	return peer_checksum(sum, data, bytes);
+}
+
 static uint16_t tcp_checksum(const uint8_t *ip, size_t tcp_bytes)
 {
 	uint32_t sum = 6 + (uint32_t)tcp_bytes;
 
+	if (peer_is_ip6())
+		return peer_checksum6(ip, 6, ip + IP6, tcp_bytes);
 	for (unsigned i = 12; i < 20; i += 2)
 		sum += get16(ip + i);
 	return peer_checksum(sum, ip + IP, tcp_bytes);
@@ -63,6 +100,11 @@ struct utcp_config peer_config(void)
 				     .isn = (uint32_t)OWN_ISN};
 
 	memcpy(config.mac, own_mac, 6);
+	if (peer_is_ip6()) {
+		config.ip6 = addr_of_ip6(peer_own_ip6);
+		config.prefix6_bits = 64;
+		config.mtu += IP6 - IP;
+	}
 	return config;
 }
 
@@ -84,23 +126,77 @@ void peer_close(struct peer *peer)
 	utcp_destroy(peer->utcp);
 }
 
-size_t peer_build(const struct peer_segment *segment, uint8_t frame[FRAME_ROOM])
+static void put_ethernet(uint8_t *frame, uint16_t type)
 {
-	size_t head = TCP + segment->options_bytes, tcp_bytes = head + segment->bytes;
-	uint8_t *ip = frame + ETH, *tcp = ip + IP;
-
-	memset(frame, 0, ETH + IP + TCP);
 	memcpy(frame, own_mac, 6);
 	memcpy(frame + 6, peer_mac, 6);
-	put16(frame + 12, 0x0800);
+	put16(frame + 12, type);
+}
+
+void peer_put_ip6(uint8_t *frame, uint8_t next, size_t bytes)
+{
+	uint8_t *ip = frame + ETH;
+
+	put_ethernet(frame, 0x86dd);
+	put32(ip, 0x60000000);
+	put16(ip + 4, (uint32_t)bytes);
+	ip[6] = next;
+	ip[7] = 64;
+	memcpy(ip + 8, peer_ip6, 16);
+	memcpy(ip + 24, peer_own_ip6, 16);
+}
+
+void peer_set_ip6(uint8_t *frame, const uint8_t from[16], const uint8_t to[16])
+{
+	memcpy(frame + ETH + 8, from, 16);
+	memcpy(frame + ETH + 24, to, 16);
+	if (to[0] == 0xff) {
+		frame[0] = frame[1] = 0x33;
+		memcpy(frame + 2, to + 12, 4);
+	}
+}
+
+static void put_ip4(uint8_t *frame, uint8_t protocol, uint8_t ecn, size_t bytes)
+{
+	uint8_t *ip = frame + ETH;
+
+	put_ethernet(frame, 0x0800);
+	memset(ip, 0, IP);
 	ip[0] = 0x45;
-	ip[1] = segment->ecn;
-	put16(ip + 2, (uint32_t)(IP + tcp_bytes));
+	ip[1] = ecn;
+	put16(ip + 2, (uint32_t)(IP + bytes));
 	ip[8] = 64;
-	ip[9] = 6;
+	ip[9] = protocol;
 	put32(ip + 12, PEER_IP);
 	put32(ip + 16, OWN_IP);
 	put16(ip + 10, peer_checksum(0, ip, IP));
+}
+
+void peer_set_source(uint8_t *frame, struct utcp_addr source)
+{
+	uint8_t *ip = frame + ETH;
+
+	if (peer_is_ip6()) {
+		memcpy(ip + 8, &source, 16);
+		return;
+	}
+	put32(ip + 12, addr_ip4(&source));
+	put16(ip + 10, 0);
+	put16(ip + 10, peer_checksum(0, ip, IP));
+}
+
+size_t peer_build(const struct peer_segment *segment, uint8_t frame[FRAME_ROOM])
+{
+	size_t head = TCP + segment->options_bytes, tcp_bytes = head + segment->bytes;
+	uint8_t *ip = frame + ETH, *tcp = frame + peer_tcp_at();
+
+	if (peer_is_ip6())
+		peer_put_ip6(frame, 6, tcp_bytes);
+	else
+		put_ip4(frame, 6, segment->ecn, tcp_bytes);
+	if (peer_is_ip6())
+		ip[1] = (uint8_t)(segment->ecn << 4);
+	memset(tcp, 0, TCP);
 	put16(tcp, segment->port);
 	put16(tcp + 2, segment->own_port);
 	put32(tcp + 4, segment->seq);
@@ -114,7 +210,7 @@ size_t peer_build(const struct peer_segment *segment, uint8_t frame[FRAME_ROOM])
 	if (segment->bytes > 0)
 		memcpy(tcp + head, segment->data, segment->bytes);
 	put16(tcp + 16, tcp_checksum(ip, tcp_bytes));
-	return ETH + IP + tcp_bytes;
+	return peer_tcp_at() + tcp_bytes;
 }
 
 void peer_put_frame(struct peer *peer, const uint8_t *frame, size_t bytes)
@@ -171,34 +267,58 @@ size_t peer_take_frame(struct peer *peer)
 	return peer->frame_bytes;
 }
 
+/* Verifies the headers of the last answer up to TCP; where the packet ends. */
+static size_t verify_ip4(const struct peer *peer)
+{
+	const uint8_t *ip = peer->frame + ETH;
+
+	CU_ASSERT_FATAL(get16(peer->frame + 12) == 0x0800 && ip[0] == 0x45 && ip[9] == 6);
+	CU_ASSERT(peer_checksum(0, ip, IP) == 0);
+	CU_ASSERT(get32(ip + 12) == OWN_IP && get32(ip + 16) == PEER_IP);
+	return ETH + get16(ip + 2);
+}
+
+static size_t verify_ip6(const struct peer *peer)
+{
+	const uint8_t *ip = peer->frame + ETH;
+
+	CU_ASSERT_FATAL(get16(peer->frame + 12) == 0x86dd && ip[0] >> 4 == 6 && ip[6] == 6);
+	CU_ASSERT(ip[7] == 64 && memcmp(ip + 8, peer_own_ip6, 16) == 0);
+	CU_ASSERT(memcmp(ip + 24, peer_ip6, 16) == 0);
+	return ETH + IP6 + get16(ip + 4);
+}
+
+uint8_t peer_ecn(const struct peer *peer)
+{
+	return peer_is_ip6() ? peer->frame[ETH + 1] >> 4 & 3 : peer->frame[ETH + 1] & 3;
+}
+
 bool peer_take(struct peer *peer, struct peer_segment *segment)
 {
-	const uint8_t *ip = peer->frame + ETH, *tcp = ip + IP;
-	size_t total, head;
+	const uint8_t *tcp = peer->frame + peer_tcp_at();
+	size_t head;
 	uint32_t echo;
 
 	if (peer_take_frame(peer) == 0)
 		return false;
-	CU_ASSERT_FATAL(peer->frame_bytes >= ETH + IP + TCP && get16(peer->frame + 12) == 0x0800);
+	CU_ASSERT_FATAL(peer->frame_bytes >= peer_tcp_at() + TCP);
 	CU_ASSERT(memcmp(peer->frame, peer_mac, 6) == 0 &&
 		  memcmp(peer->frame + 6, own_mac, 6) == 0);
-	total = get16(ip + 2);
+	CU_ASSERT_FATAL((peer_is_ip6() ? verify_ip6(peer) : verify_ip4(peer)) == peer->frame_bytes);
+	CU_ASSERT(tcp_checksum(peer->frame + ETH, peer->frame_bytes - peer_tcp_at()) == 0);
 	head = (tcp[12] >> 4) * 4u;
-	CU_ASSERT_FATAL(ip[0] == 0x45 && ip[9] == 6 && total == peer->frame_bytes - ETH);
-	CU_ASSERT(peer_checksum(0, ip, IP) == 0 && tcp_checksum(ip, total - IP) == 0);
-	CU_ASSERT(get32(ip + 12) == OWN_IP && get32(ip + 16) == PEER_IP);
-	CU_ASSERT_FATAL(head >= TCP && IP + head <= total);
+	CU_ASSERT_FATAL(head >= TCP && peer_tcp_at() + head <= peer->frame_bytes);
 	*segment = (struct peer_segment){.port = get16(tcp + 2),
 					 .own_port = get16(tcp),
 					 .seq = get32(tcp + 4),
 					 .ack = get32(tcp + 8),
 					 .window = get16(tcp + 14),
 					 .flags = tcp[13],
-					 .ecn = ip[1],
+					 .ecn = peer_ecn(peer),
 					 .options = tcp + TCP,
 					 .options_bytes = head - TCP,
 					 .data = tcp + head,
-					 .bytes = total - IP - head};
+					 .bytes = peer->frame_bytes - peer_tcp_at() - head};
 	if (peer->times)
 		peer_times(segment, &peer->times_echo, &echo);
 	return true;
@@ -303,14 +423,21 @@ void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes)
 	peer->events = 0;
 }
 
-void peer_answer_arp(struct peer *peer)
+bool peer_is_question(const struct peer *peer)
 {
-	uint8_t frame[ETH + 28];
+	const uint8_t *ip = peer->frame + ETH;
 
-	CU_ASSERT_FATAL(peer_take_frame(peer) == sizeof(frame));
+	if (peer_is_ip6())
+		return peer->frame_bytes == ETH + IP6 + SOLICITATION && ip[6] == 58;
+	return peer->frame_bytes == ETH + ARP && get16(peer->frame + 12) == 0x0806;
+}
+
+static void answer_arp(struct peer *peer)
+{
+	uint8_t frame[ETH + ARP];
+
 	memcpy(frame, peer->frame, sizeof(frame));
-	memcpy(frame, own_mac, 6);
-	memcpy(frame + 6, peer_mac, 6);
+	put_ethernet(frame, 0x0806);
 	put16(frame + ETH + 6, 2);
 	memcpy(frame + ETH + 8, peer_mac, 6);
 	put32(frame + ETH + 14, PEER_IP);
@@ -319,13 +446,39 @@ void peer_answer_arp(struct peer *peer)
 	peer_put_frame(peer, frame, sizeof(frame));
 }
 
+static void answer_solicitation(struct peer *peer)
+{
+	uint8_t frame[ETH + IP6 + SOLICITATION] = {0}, *message = frame + ETH + IP6;
+
+	peer_put_ip6(frame, 58, SOLICITATION);
+	frame[ETH + 7] = 255;
+	message[0] = 136;
+	message[4] = 0x40; /* asked for */
+	memcpy(message + 8, peer_ip6, 16);
+	message[24] = 2;
+	message[25] = 1;
+	memcpy(message + 26, peer_mac, 6);
+	put16(message + 2, peer_checksum6(frame + ETH, 58, message, SOLICITATION));
+	peer_put_frame(peer, frame, sizeof(frame));
+}
+
+void peer_answer_question(struct peer *peer)
+{
+	CU_ASSERT_FATAL(peer_is_question(peer));
+	if (peer_is_ip6())
+		answer_solicitation(peer);
+	else
+		answer_arp(peer);
+}
+
 void peer_be_called(struct peer *peer)
 {
 	struct peer_segment syn;
 
-	CU_ASSERT_FATAL(utcp_connect(peer->utcp, addr_of_ip4(PEER_IP), PEER_PORT, peer->now_ns,
-				     &peer->conn) == 0);
-	peer_answer_arp(peer);
+	CU_ASSERT_FATAL(
+		utcp_connect(peer->utcp, peer_addr(), PEER_PORT, peer->now_ns, &peer->conn) == 0);
+	CU_ASSERT_FATAL(peer_take_frame(peer) > 0);
+	peer_answer_question(peer);
 	CU_ASSERT_FATAL(peer_take(peer, &syn));
 	CU_ASSERT_FATAL((syn.flags & ~(ECE | CWR)) == SYN && syn.seq == (uint32_t)OWN_ISN &&
 			syn.bytes == 0);

@@ -3,7 +3,8 @@
  *
  * Builds the frames that a test wants, feeds them to one utcp instance and reads what it answers.
  * Shares no code with utcp: headers and checksums are done here again, the slow and plain way, and
- * every answer is verified.
+ * every answer is verified. Speaks IPv4, or IPv6 in a run that has PEER_IP6 in its environment: the
+ * tests of TCP itself are run with both.
  */
 #ifndef WEIR_TESTS_UTCP_PEER_H
 #define WEIR_TESTS_UTCP_PEER_H
@@ -28,6 +29,10 @@ enum {
 	OWN_ISN = (int)0xfffffff8,
 	FRAME_ROOM = 9100,
 };
+
+/* The addresses of IPv6, of which the host part is that of the others. */
+#define PEER_PREFIX6 0xfd, 0x77, 0, 0, 0, 0, 0, 0
+extern const uint8_t peer_ip6[16], peer_own_ip6[16];
 
 struct peer {
 	struct utcp *utcp;
@@ -65,7 +70,20 @@ struct peer_segment {
 	size_t bytes;
 };
 
-/* The usual configuration; a test may change it before peer_open. */
+/* Whether this run is of IPv6. */
+bool peer_is_ip6(void);
+
+/* The peer's address, of the run's family; and another in the same subnet. */
+struct utcp_addr peer_addr(void);
+struct utcp_addr peer_addr_of(uint8_t host);
+
+/* Where TCP begins in a frame of this run. */
+size_t peer_tcp_at(void);
+
+/*
+ * The usual configuration; a test may change it before peer_open. The MSS that its link has room
+ * for is 1460 with both families.
+ */
 struct utcp_config peer_config(void);
 
 /* An instance that listens at OWN_PORT, and its peer. */
@@ -99,6 +117,9 @@ const uint8_t *peer_option(const struct peer_segment *segment, uint8_t kind);
 /* The timestamps of a segment; false if it has none. */
 bool peer_times(const struct peer_segment *segment, uint32_t *value_out, uint32_t *echo_out);
 
+/* What the IP header of the last answer says of ECN. */
+uint8_t peer_ecn(const struct peer *peer);
+
 /* Takes utcp's next frame of any kind; its length or 0. */
 size_t peer_take_frame(struct peer *peer);
 
@@ -118,9 +139,6 @@ void peer_poll(struct peer *peer);
  * with peer->times SACK and timestamps). Fills peer->conn. */
 void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes);
 
-/* Takes utcp's next frame, which must ask for the peer, and answers. */
-void peer_answer_arp(struct peer *peer);
-
 /* utcp calls: ARP is answered, the SYN is taken; the peer has not answered it yet. */
 void peer_be_called(struct peer *peer);
 
@@ -132,6 +150,22 @@ bool peer_app_write(struct peer *peer, const void *data, size_t bytes);
 
 /* Has the application read all that is there into `to`; how much that was. */
 size_t peer_app_read(struct peer *peer, uint8_t *to, size_t room);
+
+/* Changes who a frame is from. */
+void peer_set_source(uint8_t *frame, struct utcp_addr source);
+
+/* Whether the last answer asks where the peer is; and tells it. */
+bool peer_is_question(const struct peer *peer);
+void peer_answer_question(struct peer *peer);
+
+/* Writes the headers of an IPv6 packet from the peer to us, which carries `bytes` behind them. */
+void peer_put_ip6(uint8_t *frame, uint8_t next, size_t bytes);
+
+/* Changes both addresses of an IPv6 packet, and the frame's where the destination is a group. */
+void peer_set_ip6(uint8_t *frame, const uint8_t from[16], const uint8_t to[16]);
+
+/* The checksum of what a packet of IPv6 carries, its pseudo header included. */
+uint16_t peer_checksum6(const uint8_t *ip, uint8_t protocol, const uint8_t *data, size_t bytes);
 
 /* The Internet checksum of `bytes` with `sum` added, the plain way. */
 uint16_t peer_checksum(uint32_t sum, const uint8_t *data, size_t bytes);

@@ -65,8 +65,10 @@ static void acks_ride_on_data(void)
 	open_connected(16384);
 	peer_send(&peer, ACK | PSH, "ask", 3);
 	CU_ASSERT(app_reads("ask") && peer_app_write(&peer, "answer", 6));
-	CU_ASSERT(utcp_conn_output(peer.utcp, peer.conn, frame, peer.now_ns) == 54 + 6);
-	CU_ASSERT(frame[45] == (uint8_t)peer.seq && frame[47] == (ACK | PSH));
+	CU_ASSERT(utcp_conn_output(peer.utcp, peer.conn, frame, peer.now_ns) ==
+		  peer_tcp_at() + 20 + 6);
+	CU_ASSERT(frame[peer_tcp_at() + 11] == (uint8_t)peer.seq &&
+		  frame[peer_tcp_at() + 13] == (ACK | PSH));
 	CU_ASSERT(utcp_conn_output(peer.utcp, peer.conn, frame, peer.now_ns) == 0);
 	CU_ASSERT(!peer_take(&peer, &answer)); /* nothing is left to be said */
 	peer_jump(&peer, 5 * MS);

@@ -154,12 +154,12 @@ static void bad_checksums_are_dropped(void)
 	s.seq = peer.seq;
 	s.ack = peer.ack;
 	bytes = peer_build(&s, frame);
-	for (size_t at = 34; at < bytes; at++) {
+	for (size_t at = peer_tcp_at(); at < bytes; at++) {
 		frame[at] ^= 0x10;
 		peer_put_frame(&peer, frame, bytes);
 		frame[at] ^= 0x10;
 	}
-	CU_ASSERT(COUNT(drop_tcp_checksum) + COUNT(drop_tcp_header) == bytes - 34);
+	CU_ASSERT(COUNT(drop_tcp_checksum) + COUNT(drop_tcp_header) == bytes - peer_tcp_at());
 	CU_ASSERT(COUNT(in_bytes) == 0 && still_works());
 	peer_close(&peer);
 }

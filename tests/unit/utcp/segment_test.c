@@ -17,22 +17,27 @@ static void refuses_odd_headers(void)
 	struct segment out;
 	size_t bytes = peer_build(&s, frame);
 
-	CU_ASSERT(segment_parse(frame, 34, bytes - 34, &out) == SEGMENT_OK && out.bytes == 1);
+	CU_ASSERT(segment_parse(frame, peer_tcp_at(), bytes - peer_tcp_at(), &out) == SEGMENT_OK &&
+		  out.bytes == 1);
 	for (size_t cut = 0; cut < 20; cut++)
-		CU_ASSERT(segment_parse(frame, 34, cut, &out) == SEGMENT_BAD_HEADER);
-	frame[34 + 12] = 4 << 4;
-	CU_ASSERT(segment_parse(frame, 34, bytes - 34, &out) == SEGMENT_BAD_HEADER);
-	frame[34 + 12] = 6 << 4;
-	CU_ASSERT(segment_parse(frame, 34, bytes - 34, &out) == SEGMENT_BAD_HEADER);
+		CU_ASSERT(segment_parse(frame, peer_tcp_at(), cut, &out) == SEGMENT_BAD_HEADER);
+	frame[peer_tcp_at() + 12] = 4 << 4;
+	CU_ASSERT(segment_parse(frame, peer_tcp_at(), bytes - peer_tcp_at(), &out) ==
+		  SEGMENT_BAD_HEADER);
+	frame[peer_tcp_at() + 12] = 6 << 4;
+	CU_ASSERT(segment_parse(frame, peer_tcp_at(), bytes - peer_tcp_at(), &out) ==
+		  SEGMENT_BAD_HEADER);
 	for (unsigned i = 0; i < sizeof(odd); i++) {
 		s.flags = odd[i];
 		bytes = peer_build(&s, frame);
-		CU_ASSERT(segment_parse(frame, 34, bytes - 34, &out) == SEGMENT_BAD_HEADER);
+		CU_ASSERT(segment_parse(frame, peer_tcp_at(), bytes - peer_tcp_at(), &out) ==
+			  SEGMENT_BAD_HEADER);
 	}
 	s.flags = ACK;
 	s.port = 0;
 	bytes = peer_build(&s, frame);
-	CU_ASSERT(segment_parse(frame, 34, bytes - 34, &out) == SEGMENT_BAD_HEADER);
+	CU_ASSERT(segment_parse(frame, peer_tcp_at(), bytes - peer_tcp_at(), &out) ==
+		  SEGMENT_BAD_HEADER);
 }
 
 static void finds_every_flipped_bit(void)
@@ -44,9 +49,10 @@ static void finds_every_flipped_bit(void)
 	size_t bytes = peer_build(&s, frame);
 	struct segment out;
 
-	for (size_t bit = 34 * 8; bit < bytes * 8; bit++) {
+	for (size_t bit = peer_tcp_at() * 8; bit < bytes * 8; bit++) {
 		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		CU_ASSERT_FATAL(segment_parse(frame, 34, bytes - 34, &out) != SEGMENT_OK);
+		CU_ASSERT_FATAL(segment_parse(frame, peer_tcp_at(), bytes - peer_tcp_at(), &out) !=
+				SEGMENT_OK);
 		frame[bit / 8] ^= (uint8_t)(1u << bit % 8);
 	}
 }
