@@ -28,25 +28,24 @@ void gaps_drop(struct gaps *gaps, uint32_t *lease)
 	*lease = SLAB_NONE;
 }
 
-/* The table, leased now if it was not, as the one used last. */
-static struct gaps_table *take_table(struct gaps *gaps, uint32_t *lease)
+/* Leases a free table, as the one added to last. */
+static struct gaps_table *lease_table(struct gaps *gaps, uint32_t *lease)
 {
-	struct gaps_table *table = gaps_at(gaps, *lease);
+	struct gaps_table *table = slab_acquire(&gaps->tables);
 
-	if (!table) {
-		if (gaps->tables.in_use == gaps->tables.count) {
-			table = list_member(gaps->used.next, struct gaps_table, link);
-			gaps_drop(gaps, table->lease);
-			++*gaps->withdrawn;
-		}
-		table = slab_acquire(&gaps->tables);
-		CHECK(table != NULL);
-		*table = (struct gaps_table){.lease = lease};
-		list_init(&table->link);
-		*lease = slab_index(&gaps->tables, table);
-	}
+	CHECK(table != NULL);
+	*table = (struct gaps_table){.lease = lease};
+	list_init(&table->link);
 	list_push(&gaps->used, &table->link);
+	*lease = slab_index(&gaps->tables, table);
 	return table;
+}
+
+/* Takes the table away that was not added to for longest. */
+static void withdraw_one(struct gaps *gaps)
+{
+	gaps_drop(gaps, list_member(gaps->used.next, struct gaps_table, link)->lease);
+	++*gaps->withdrawn;
 }
 
 static void drop_if_empty(struct gaps *gaps, uint32_t *lease)
@@ -57,7 +56,15 @@ static void drop_if_empty(struct gaps *gaps, uint32_t *lease)
 
 bool gaps_add(struct gaps *gaps, uint32_t *lease, uint32_t begin, uint32_t end)
 {
-	return reassembly_add(&take_table(gaps, lease)->reassembly, begin, end);
+	struct gaps_table *table = gaps_at(gaps, *lease);
+
+	if (!table) {
+		if (gaps->tables.in_use == gaps->tables.count)
+			withdraw_one(gaps);
+		table = lease_table(gaps, lease);
+	}
+	list_push(&gaps->used, &table->link);
+	return reassembly_add(&table->reassembly, begin, end);
 }
 
 uint32_t gaps_take(struct gaps *gaps, uint32_t *lease, uint32_t next)
@@ -70,8 +77,15 @@ uint32_t gaps_take(struct gaps *gaps, uint32_t *lease, uint32_t next)
 
 void gaps_note_twice(struct gaps *gaps, uint32_t *lease, uint32_t begin, uint32_t end)
 {
-	struct seq_range *twice = &take_table(gaps, lease)->twice;
+	struct gaps_table *table = gaps_at(gaps, *lease);
+	struct seq_range *twice;
 
+	if (!table) {
+		if (gaps->tables.in_use == gaps->tables.count)
+			return;
+		table = lease_table(gaps, lease);
+	}
+	twice = &table->twice;
 	if (twice->begin == twice->end || twice->end != begin)
 		twice->begin = begin;
 	twice->end = end;

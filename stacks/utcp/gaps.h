@@ -49,7 +49,8 @@ bool gaps_add(struct gaps *gaps, uint32_t *lease, uint32_t begin, uint32_t end);
 /* reassembly_take, for a table that is leased. */
 uint32_t gaps_take(struct gaps *gaps, uint32_t *lease, uint32_t next);
 
-/* [begin, end) arrived again. It follows on what waits to be reported, or replaces it. */
+/* [begin, end) arrived again. It follows on what waits to be reported, or replaces it. Goes unnoted
+ * where that would take another's table away. */
 void gaps_note_twice(struct gaps *gaps, uint32_t *lease, uint32_t begin, uint32_t end);
 
 /* What an acknowledgement reports in at most `room` blocks: what arrived twice, which is then

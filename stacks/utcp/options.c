@@ -16,8 +16,6 @@ static bool take_times(const uint8_t *option, unsigned bytes, struct segment *se
 {
 	if (bytes != TIMES_BYTES)
 		return false;
-	if (segment->has_times)
-		return true;
 	segment->has_times = true;
 	segment->times_value = bytes_get_be32(option + 2);
 	segment->times_echo = bytes_get_be32(option + 6);
@@ -29,8 +27,6 @@ static bool take_sack(const uint8_t *option, unsigned bytes, struct segment *seg
 {
 	if (bytes < 2 + BLOCK_BYTES || (bytes - 2) % BLOCK_BYTES != 0)
 		return false;
-	if (segment->sack_count > 0)
-		return true;
 	for (unsigned at = 2; at < bytes; at += BLOCK_BYTES)
 		segment->sacks[segment->sack_count++] = (struct seq_range){
 			bytes_get_be32(option + at), bytes_get_be32(option + at + 4)};
@@ -50,7 +46,8 @@ static bool take_syn_option(const uint8_t *option, unsigned bytes, struct segmen
 		if (bytes != SCALE_BYTES)
 			return false;
 		segment->scale_given = true;
-		segment->scale = option[2] < OPTIONS_SCALE_MAX ? option[2] : OPTIONS_SCALE_MAX;
+		segment->scale_steep = option[2] > OPTIONS_SCALE_MAX;
+		segment->scale = segment->scale_steep ? OPTIONS_SCALE_MAX : option[2];
 		return true;
 	case TCP_OPTION_SACK_PERMITTED:
 		segment->sack_permitted = bytes == SACK_PERMITTED_BYTES;
@@ -70,10 +67,20 @@ static bool take_option(const uint8_t *option, unsigned bytes, struct segment *s
 	return option[0] != TCP_OPTION_SACK || take_sack(option, bytes, segment);
 }
 
+static bool first_of_kind(uint8_t kind, uint16_t *seen)
+{
+	uint16_t bit = kind < 16 ? (uint16_t)(1u << kind) : 0;
+	bool first = !(*seen & bit);
+
+	*seen |= bit;
+	return first;
+}
+
 /* RFC 9293 3.1, MUST-7: illegal lengths must be survived; each turn moves ahead by at least one
  * byte or ends. */
 bool options_parse(const uint8_t *options, unsigned bytes, struct segment *segment)
 {
+	uint16_t seen = 0; /* a bit for each kind that we know */
 	unsigned at = 0;
 
 	while (at < bytes && options[at] != TCP_OPTION_END) {
@@ -83,7 +90,9 @@ bool options_parse(const uint8_t *options, unsigned bytes, struct segment *segme
 			if (bytes - at < 2)
 				return false;
 			length = options[at + 1];
-			if (length < 2 || length > bytes - at ||
+			if (length < 2 || length > bytes - at)
+				return false;
+			if (first_of_kind(options[at], &seen) &&
 			    !take_option(options + at, length, segment))
 				return false;
 		}

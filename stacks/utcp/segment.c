@@ -17,7 +17,7 @@ static inline bool read_options(const uint8_t *options, unsigned bytes, struct s
 	segment->times_value = segment->times_echo = 0;
 	if (segment->flags & TCP_SYN) {
 		segment->mss = OPTIONS_MSS_DEFAULT;
-		segment->scale_given = segment->sack_permitted = false;
+		segment->scale_given = segment->scale_steep = segment->sack_permitted = false;
 	} else if (bytes == 0) {
 		return true;
 	} else if (bytes == OPTIONS_TIMES_BYTES && options_are_times(options)) {

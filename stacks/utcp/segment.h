@@ -43,6 +43,7 @@ struct segment {
 	/* From the options of a SYN; else not set. */
 	uint16_t mss;
 	bool scale_given;
+	bool scale_steep; /* more than 14 was named */
 	bool sack_permitted;
 	uint8_t scale;
 };

@@ -32,12 +32,14 @@ static void schedule_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now
 	}
 }
 
-/* Of what was already in order, this arrived again: the next ACK says so (RFC 2883 4.1). */
+/* Of what was already in order, this arrived again: the next ACK says so (RFC 2883 4.1). What lies
+ * further back than a window is no peer's that hears our ACKs. */
 static void note_twice(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
 {
 	uint32_t end = seq_min(segment->seq + segment->bytes, conn->rcv_nxt);
 
-	if (conn->sack_ok && seq_before(segment->seq, end))
+	if (conn->sack_ok && seq_before(segment->seq, end) &&
+	    conn->rcv_nxt - segment->seq <= conn->recv.capacity)
 		gaps_note_twice(&utcp->gaps, &conn->gaps, segment->seq, end);
 }
 

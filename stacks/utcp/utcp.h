@@ -134,6 +134,7 @@ struct utcp_event {
 	X(dup_acks, "duplicate ACKs received")                                               \
 	X(ooo_segments, "segments kept out of order")                                        \
 	X(ooo_dropped, "segments out of order for which there was no room")                  \
+	X(scales_cut, "SYNs with a window scale above 14, taken for 14")                     \
 	X(times_missing, "segments without the timestamp agreed on")                         \
 	X(times_old, "segments with an old timestamp, refused by PAWS")                      \
 	X(sacks_sent, "segments that report what came out of order")                         \

@@ -46,6 +46,8 @@ static void oldest_gives_way(void)
 	CU_ASSERT(gaps_add(&gaps, &leases[0], 30, 40) && withdrawn == 0);
 	CU_ASSERT(gaps_add(&gaps, &leases[TABLES], 10, 20) && withdrawn == 1);
 	gaps_check(&gaps, TABLES);
+	gaps_note_twice(&gaps, &leases[1], 5, 9); /* that is not worth another's table */
+	CU_ASSERT(withdrawn == 1 && leases[1] == SLAB_NONE);
 	CU_ASSERT(leases[0] != SLAB_NONE && leases[1] == SLAB_NONE && leases[2] != SLAB_NONE);
 	for (unsigned i = 0; i <= TABLES; i++)
 		gaps_drop(&gaps, &leases[i]);

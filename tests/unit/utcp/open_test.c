@@ -169,6 +169,28 @@ static void scales_windows(void)
 	peer_close(&peer);
 }
 
+/* RFC 7323 2.3. */
+static void cuts_steep_scales(void)
+{
+	static const uint8_t data[60000];
+	struct utcp_config config = peer_config();
+	struct peer_segment out;
+	size_t sent = 0;
+
+	config.send_bytes = 65536;
+	peer_open(&peer, &config);
+	peer.window = 1; /* times 2^14, not 2^15 or more */
+	peer_connect(&peer, (const uint8_t *)"\1\3\3\377\2\4\5\xb4", 8);
+	CU_ASSERT(utcp_counters(peer.utcp)->scales_cut == 1);
+	peer_app_write(&peer, data, sizeof(data));
+	peer.ack += 1460 * peer_drain(&peer); /* the congestion window doubles to 29200 */
+	peer_send(&peer, ACK, NULL, 0);
+	while (peer_take(&peer, &out))
+		sent += out.bytes;
+	CU_ASSERT(sent == 16384 - 16384 % 1460);
+	peer_close(&peer);
+}
+
 /* RFC 7323 2.2: the window of a SYN-ACK is not. */
 static void a_syn_ack_is_not_scaled(void)
 {
@@ -449,6 +471,7 @@ static const struct suite_test tests[] = {
 	{"a SYN offers MSS, SACK, timestamps and window scale", offers_all_options},
 	{"scale is offered to who offers it", answers_scale_with_scale},
 	{"windows are scaled both ways", scales_windows},
+	{"a scale above 14 is taken for 14 and counted", cuts_steep_scales},
 	{"the window of a SYN-ACK is not scaled", a_syn_ack_is_not_scaled},
 	{"data on a SYN is not acknowledged", ignores_data_on_syn},
 	{"a lost SYN-ACK is sent again, and data never at its number", lost_syn_ack_then_data},

@@ -36,6 +36,8 @@ static void reads_those_of_a_syn(void)
 	CU_ASSERT(parse(SYN, unknown, sizeof(unknown), &s) == SEGMENT_OK && s.mss == 536);
 	CU_ASSERT(!s.scale_given && !s.sack_permitted && !s.has_times && s.times_value == 0);
 	CU_ASSERT(parse(SYN, ended, sizeof(ended), &s) == SEGMENT_OK && s.mss == 536);
+	CU_ASSERT(parse(SYN, "\3\3\16\1", 4, &s) == SEGMENT_OK && s.scale == 14 && !s.scale_steep);
+	CU_ASSERT(parse(SYN, "\3\3\17\1", 4, &s) == SEGMENT_OK && s.scale == 14 && s.scale_steep);
 	CU_ASSERT(parse(SYN, "\3\3\xff\1", 4, &s) == SEGMENT_OK && s.scale == 14);
 	CU_ASSERT(parse(SYN, NULL, 0, &s) == SEGMENT_OK && s.mss == 536 && !s.scale_given);
 }
@@ -85,6 +87,8 @@ static void the_first_counts(void)
 	CU_ASSERT(s.times_echo == 2);
 	CU_ASSERT(parse(ACK, sacks, 20, &s) == SEGMENT_OK && s.sack_count == 1);
 	CU_ASSERT(s.sacks[0].begin == 1);
+	CU_ASSERT(parse(SYN, "\2\4\1\0\2\4\2\0\3\3\4\3\3\5\1\1", 16, &s) == SEGMENT_OK);
+	CU_ASSERT(s.mss == 256 && s.scale == 4);
 }
 
 static void refuses_bad_lengths(void)

@@ -236,6 +236,17 @@ static void after_the_end(void)
 	peer_close(&peer);
 }
 
+/* Whoever knows no number finds no place of ours to fill. */
+static void not_what_is_ages_old(void)
+{
+	open_with_sack();
+	put_ahead((uint32_t)-16384, 10);
+	CU_ASSERT(answers(1, (uint32_t[]){(uint32_t)-16384, (uint32_t)-16374}));
+	put_ahead((uint32_t)-16385, 10);
+	CU_ASSERT(answers(0, NULL) && COUNT(dsacks_sent) == 1);
+	peer_close(&peer);
+}
+
 static const struct suite_test tests[] = {
 	{"what came out of order is reported if both sides offered SACK", only_if_agreed},
 	{"the block that came last is first, then those reported before", latest_first},
@@ -250,6 +261,7 @@ static const struct suite_test tests[] = {
 	{"a report that full data has no room for leaves in an ACK", not_taken_by_full_data},
 	{"without SACK nothing is reported", nothing_without_agreement},
 	{"what comes twice after the peer's FIN is reported, too", after_the_end},
+	{"what lies more than a window back is not reported", not_what_is_ages_old},
 };
 
 SUITE_MAIN("sack", tests)
