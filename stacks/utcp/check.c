@@ -108,6 +108,7 @@ static void check_receiving(const struct utcp *utcp, const struct utcp_conn *con
 	if (!conn_receiving(conn))
 		return;
 	CHECK(!seq_after(conn->rcv_edge, edge)); /* all that was promised is free */
+	CHECK(!seq_before(conn->rcv_edge, conn->rcv_nxt));
 	if (conn->fin_known)
 		CHECK(!seq_before(conn->fin_seq, conn->rcv_nxt));
 }

@@ -149,6 +149,13 @@ static inline struct utcp_addr conn_peer(const struct utcp_conn *conn)
 	return segment_head_ends(&conn->head).peer;
 }
 
+/* What the peer may send, as we last said: RCV.WND. More may be free, which receiver SWS avoidance
+ * keeps back. */
+static inline uint32_t conn_window(const struct utcp_conn *conn)
+{
+	return conn->rcv_edge - conn->rcv_nxt;
+}
+
 /* Bytes committed that have not been sent. */
 static inline uint32_t conn_unsent(const struct utcp_conn *conn)
 {

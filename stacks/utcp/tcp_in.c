@@ -125,8 +125,7 @@ static inline bool is_predicted(const struct utcp_conn *conn, const struct segme
 	return conn->state == CONN_ESTABLISHED &&
 	       (segment->flags & ~TCP_PSH) == conn->usual_flags &&
 	       times_fit(&conn->times, segment) && segment->seq == conn->rcv_nxt &&
-	       conn->gaps == SLAB_NONE && !conn->fin_known &&
-	       segment->bytes <= ring_free(&conn->recv) &&
+	       conn->gaps == SLAB_NONE && !conn->fin_known && segment->bytes <= conn_window(conn) &&
 	       seq_within(segment->ack, conn->snd_una, conn->snd_max) &&
 	       (segment->bytes > 0 || segment->ack != conn->snd_una); /* no duplicate ACK */
 }
@@ -181,7 +180,7 @@ static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const stru
 
 static bool is_acceptable(const struct utcp_conn *conn, const struct segment *segment)
 {
-	uint32_t window = ring_free(&conn->recv), length = segment_length(segment);
+	uint32_t window = conn_window(conn), length = segment_length(segment);
 	int32_t begin = seq_diff(segment->seq, conn->rcv_nxt);
 	int64_t end = (int64_t)begin + length;
 
@@ -377,7 +376,7 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
  * URG, is to do nothing (RFC 6093). */
 static void trim(struct utcp_conn *conn, struct segment *segment)
 {
-	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv), end;
+	uint32_t edge = conn->rcv_edge, end;
 	int32_t had = seq_diff(conn->rcv_nxt, segment->seq);
 
 	if (had > 0) {
