@@ -6,6 +6,12 @@
 #include <string.h>
 
 static char skip_reason[256];
+static unsigned running_row;
+
+unsigned suite_row(void)
+{
+	return running_row;
+}
 
 void suite_skip(const char *format, ...)
 {
@@ -68,6 +74,7 @@ int suite_run(const char *suite_name, const struct suite_test *tests, unsigned c
 			passed = false;
 			continue;
 		}
+		running_row = i;
 		passed &= run_one(++number, tests[i].name, suite, test);
 	}
 	printf("1..%u\n", number);

@@ -20,6 +20,9 @@ struct suite_test {
 int suite_run(const char *suite, const struct suite_test *tests, unsigned count, int argc,
 	      char **argv);
 
+/* The row of the running test in its table. */
+unsigned suite_row(void);
+
 /* Ends the running test as skipped. Call it, then return from the test. */
 void suite_skip(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

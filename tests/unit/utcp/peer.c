@@ -471,14 +471,19 @@ void peer_answer_question(struct peer *peer)
 		answer_arp(peer);
 }
 
-void peer_be_called(struct peer *peer)
+void peer_call(struct peer *peer)
 {
-	struct peer_segment syn;
-
 	CU_ASSERT_FATAL(
 		utcp_connect(peer->utcp, peer_addr(), PEER_PORT, peer->now_ns, &peer->conn) == 0);
 	CU_ASSERT_FATAL(peer_take_frame(peer) > 0);
 	peer_answer_question(peer);
+}
+
+void peer_be_called(struct peer *peer)
+{
+	struct peer_segment syn;
+
+	peer_call(peer);
 	CU_ASSERT_FATAL(peer_take(peer, &syn));
 	CU_ASSERT_FATAL((syn.flags & ~(ECE | CWR)) == SYN && syn.seq == (uint32_t)OWN_ISN &&
 			syn.bytes == 0);

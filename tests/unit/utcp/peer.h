@@ -139,6 +139,9 @@ void peer_poll(struct peer *peer);
  * with peer->times SACK and timestamps). Fills peer->conn. */
 void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes);
 
+/* utcp calls and finds the peer; the SYN has not left yet. */
+void peer_call(struct peer *peer);
+
 /* utcp calls: ARP is answered, the SYN is taken; the peer has not answered it yet. */
 void peer_be_called(struct peer *peer);
 
