@@ -10,15 +10,17 @@
 
 #include <stdint.h>
 
-/* An own address and the length of its subnet's prefix. */
+/* Own addresses, one of each family at most, and the lengths of their subnets' prefixes. */
 struct subnet {
 	uint32_t ip; /* host order; 0 if none was given */
 	uint8_t prefix_bits;
+	uint8_t prefix6_bits; /* 0 if no IPv6 address was given */
+	uint8_t ip6[16];
 };
 
 /*
- * "10.0.0.1/24"; the prefix is 1 to 32 bits and the address is not the subnet's own or its
- * broadcast.
+ * "10.0.0.1/24", "fd77::1/64", or both with a comma between; a prefix is 1 to 32 or 127 bits and
+ * the address is neither the subnet's own or its broadcast nor any that no host can have.
  */
 int address_parse_subnet(const char *text, struct subnet *subnet_out);
 

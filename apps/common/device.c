@@ -7,6 +7,8 @@
 #include <ifaddrs.h>
 #include <limits.h>
 #include <net/if.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,11 +58,15 @@ static uint64_t hash_socket(const char *path)
 	return hash(hash(value, "/"), slash ? slash + 1 : path);
 }
 
-static const char *print_ip(const struct stack_options *options, char text[INET_ADDRSTRLEN])
+/* The own address that a claim is named by: of IPv4, if there is one. */
+static const char *print_ip(const struct stack_options *options, char text[INET6_ADDRSTRLEN])
 {
 	struct in_addr ip_be = {htonl(options->address.ip)};
 
-	inet_ntop(AF_INET, &ip_be, text, INET_ADDRSTRLEN);
+	if (options->address.ip)
+		inet_ntop(AF_INET, &ip_be, text, INET6_ADDRSTRLEN);
+	else
+		inet_ntop(AF_INET6, options->address.ip6, text, INET6_ADDRSTRLEN);
 	return text;
 }
 
@@ -78,7 +84,7 @@ static void name_claim(const struct stack_options *options, char name[CLAIM_NAME
 {
 	const char *interface = interface_of(options->device);
 	const char *path = target_of(options->device, "memif");
-	char ip[INET_ADDRSTRLEN];
+	char ip[INET6_ADDRSTRLEN];
 
 	name[0] = '\0';
 	if (strcmp(options->stack->name, "dpdk") != 0)
@@ -87,17 +93,30 @@ static void name_claim(const struct stack_options *options, char name[CLAIM_NAME
 		snprintf(name, CLAIM_NAME_BYTES, "%s%lu-%.20s", prefix, namespace_number(),
 			 interface);
 		snprintf(words, words_bytes, "the interface %.20s", interface);
-	} else if (path && options->address.ip) {
+	} else if (path && (options->address.ip || options->address.prefix6_bits)) {
 		print_ip(options, ip);
-		snprintf(name, CLAIM_NAME_BYTES, "%s%016llx-%s", prefix,
+		snprintf(name, CLAIM_NAME_BYTES, "%s%016llx-%.39s", prefix,
 			 (unsigned long long)hash_socket(path), ip);
 		snprintf(words, words_bytes, "the own address %s on the memif link %.110s", ip,
 			 path);
 	}
 }
 
-/* Whether the kernel has the address in this namespace; where it has it goes to `name_out`. */
-static bool kernel_has(uint32_t ip, char name_out[IF_NAMESIZE])
+/* Whether this is one of the own addresses. */
+static bool is_own(const struct subnet *own, const struct sockaddr *address)
+{
+	const struct sockaddr_in *ip4 = (const void *)address;
+	const struct sockaddr_in6 *ip6 = (const void *)address;
+
+	if (address->sa_family == AF_INET)
+		return own->ip && ntohl(ip4->sin_addr.s_addr) == own->ip;
+	return address->sa_family == AF_INET6 && own->prefix6_bits &&
+	       memcmp(&ip6->sin6_addr, own->ip6, sizeof(own->ip6)) == 0;
+}
+
+/* Whether the kernel has one of them in this namespace, in words, and where. */
+static bool kernel_has(const struct subnet *own, char ip_out[INET6_ADDRSTRLEN],
+		       char name_out[IF_NAMESIZE])
 {
 	struct ifaddrs *list = NULL;
 	bool found = false;
@@ -105,11 +124,12 @@ static bool kernel_has(uint32_t ip, char name_out[IF_NAMESIZE])
 	if (getifaddrs(&list) < 0)
 		return false;
 	for (const struct ifaddrs *one = list; one && !found; one = one->ifa_next) {
-		const struct sockaddr_in *address = (const void *)one->ifa_addr;
-
-		if (!address || address->sin_family != AF_INET ||
-		    ntohl(address->sin_addr.s_addr) != ip)
+		if (!one->ifa_addr || !is_own(own, one->ifa_addr))
 			continue;
+		getnameinfo(one->ifa_addr,
+			    one->ifa_addr->sa_family == AF_INET ? sizeof(struct sockaddr_in)
+								: sizeof(struct sockaddr_in6),
+			    ip_out, INET6_ADDRSTRLEN, NULL, 0, NI_NUMERICHOST);
 		snprintf(name_out, IF_NAMESIZE, "%.15s", one->ifa_name);
 		found = true;
 	}
@@ -119,14 +139,14 @@ static bool kernel_has(uint32_t ip, char name_out[IF_NAMESIZE])
 
 static int check_kernel(const struct stack_options *options, struct tp_error *error)
 {
-	char name[IF_NAMESIZE], ip[INET_ADDRSTRLEN];
+	char name[IF_NAMESIZE], ip[INET6_ADDRSTRLEN] = "?";
 
-	if (!interface_of(options->device) || !kernel_has(options->address.ip, name))
+	if (!interface_of(options->device) || !kernel_has(&options->address, ip, name))
 		return 0;
 	return tp_fail(error, -EADDRINUSE,
 		       "the own address %s is the kernel's on %s, and both would answer: take "
 		       "another, or `ip address del` it there",
-		       print_ip(options, ip), name);
+		       ip, name);
 }
 
 static int refuse(const char *name, const char *words, struct tp_error *error)

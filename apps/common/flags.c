@@ -138,8 +138,10 @@ const struct flag_kind flag_endpoint = {
 		   "multicast, no broadcast; names are not looked up)",
 	.parse = parse_endpoint};
 const struct flag_kind flag_subnet = {
-	.metavar = "IP/LEN",
-	.accepts = "an IPv4 address of a host and its prefix length, like 10.0.0.1/24",
+	.metavar = "IP/LEN[,IP/LEN]",
+	.accepts =
+		"a host's address and its prefix length, like 10.0.0.1/24 or fd77::1/64, or one of "
+		"each family with a comma between",
 	.parse = parse_subnet};
 const struct flag_kind flag_switch = {.metavar = "", .accepts = "no value", .parse = parse_switch};
 

@@ -255,11 +255,13 @@ int stack_check_descriptors(const struct stack_options *options, bool server, ui
 static struct tp_config config_of(const struct stack_options *options, uint16_t index, bool server,
 				  const struct tp_limits *limits)
 {
-	return (struct tp_config){
+	struct tp_config config = {
 		.limits = *limits,
 		.device = options->device,
 		.address = {.ip = options->address.ip},
 		.prefix_bits = options->address.prefix_bits,
+		.address6 = {.family = TP_IPV6},
+		.prefix6_bits = options->address.prefix6_bits,
 		.server = server,
 		.hugepages = options->uses_hugepages,
 		.cpu = options->cpus.cpu[index],
@@ -268,6 +270,9 @@ static struct tp_config config_of(const struct stack_options *options, uint16_t 
 		.secret = options->secret,
 		.options = options->options,
 	};
+
+	memcpy(config.address6.ip6, options->address.ip6, sizeof(config.address6.ip6));
+	return config;
 }
 
 int stack_open(const struct stack_options *options, uint16_t index, bool server,

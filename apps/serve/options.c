@@ -251,9 +251,14 @@ static int resolve_listen(struct serve_options *options, struct flags *flags,
 			  struct tp_error *error)
 {
 	struct stack_options *stack = &options->stack;
+	const struct subnet *own = &stack->address;
 
-	if (stack->address.ip && !flags_find(flags, "listen")->given) {
-		options->listen.ip = stack->address.ip;
+	if ((own->ip || own->prefix6_bits) && !flags_find(flags, "listen")->given) {
+		options->listen.family = own->ip ? TP_IPV4 : TP_IPV6;
+		if (own->ip)
+			options->listen.ip = own->ip;
+		else
+			memcpy(options->listen.ip6, own->ip6, sizeof(own->ip6));
 		flags_resolve(flags, "listen",
 			      tp_addr_print(&options->listen, options->listen_text));
 	}

@@ -115,14 +115,15 @@ struct tp_limits {
 /* All that open needs; lent for the call. Fields a stack has no use for are ignored by it. */
 struct tp_config {
 	struct tp_limits limits;
-	const char *device;	/* what follows '@' in the stack's name: "memif:/run/a.sock" */
-	struct tp_addr address; /* own address, for stacks that bring their own IP */
-	uint8_t prefix_bits;	/* length of its subnet's prefix */
-	bool server;		/* this side listens (memif: this side owns the socket) */
-	bool hugepages;		/* use them; false works without */
-	int cpu;		/* the CPU this worker is pinned to, or -1 */
-	uint16_t worker;	/* this worker's index and their number */
-	uint16_t workers;
+	const char *device;	  /* what follows '@' in the stack's name: "memif:/run/a.sock" */
+	struct tp_addr address;	  /* own IPv4 address, for stacks that bring their own IP */
+	uint8_t prefix_bits;	  /* length of its subnet's prefix */
+	struct tp_addr address6;  /* the same of IPv6 */
+	uint8_t prefix6_bits;	  /* 0: none */
+	bool server;		  /* this side listens (memif: this side owns the socket) */
+	bool hugepages;		  /* use them; false works without */
+	int cpu;		  /* the CPU this worker is pinned to, or -1 */
+	uint16_t worker, workers; /* this worker's index and their number */
 	void *shared; /* what the instances of one process share (memory: its struct memory_net) */
 	const uint8_t *secret;	 /* 16 random bytes: initial sequence numbers and table hashing */
 	const uint64_t *options; /* one for each of tp_ops.options; NULL: the initial ones */

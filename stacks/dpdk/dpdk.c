@@ -1,5 +1,6 @@
 #include "stacks/dpdk/dpdk.h"
 
+#include "dataplane/core/bytes.h"
 #include "dataplane/core/check.h"
 #include "dataplane/core/clock.h"
 #include "stacks/dpdk/eal.h"
@@ -10,7 +11,8 @@
 #include <string.h>
 
 enum {
-	PREFIX_BITS_MAX = 30, /* longer subnets have no room for a peer */
+	PREFIX_BITS_MAX = 30,	/* longer subnets have no room for a peer */
+	PREFIX6_BITS_MAX = 127, /* likewise of IPv6 (RFC 6164) */
 	CLOSE_FRAMES_MAX = 65536,
 };
 
@@ -37,24 +39,37 @@ static int check_config(const struct tp_config *config, struct tp_error *error)
 			       "dpdk works with one worker, not %u: a device has one queue pair in "
 			       "this version",
 			       config->workers);
-	if (config->address.ip == 0 || config->prefix_bits == 0)
+	if (config->address.ip != 0 ? config->prefix_bits == 0 : config->prefix6_bits == 0)
 		return tp_fail(
 			error, -EINVAL,
 			"dpdk brings its own IP and needs an address: `--address IP/LEN`, e.g. "
-			"`--address 10.10.0.1/24`");
-	if (config->prefix_bits > PREFIX_BITS_MAX)
+			"`--address 10.10.0.1/24` or `--address 10.10.0.1/24,fd77::1/64`");
+	if (config->address.ip != 0 && config->prefix_bits > PREFIX_BITS_MAX)
 		return tp_fail(error, -EINVAL, "a subnet of /%u has no room for a peer: 1 to %d",
 			       config->prefix_bits, PREFIX_BITS_MAX);
+	if (config->prefix6_bits > PREFIX6_BITS_MAX)
+		return tp_fail(error, -EINVAL, "a subnet of /%u has no room for a peer: 1 to %d",
+			       config->prefix6_bits, PREFIX6_BITS_MAX);
 	return 0;
 }
 
-/* A locally administered address that is unique where the IP is: 02:77, then the IP. */
-static void derive_mac(uint32_t ip, uint8_t mac[6])
+/* A locally administered address that is unique where the IP is: 02:77, then the IP, or the last of
+ * IPv6's. */
+static void derive_mac(const struct tp_config *config, uint8_t mac[6])
 {
+	uint32_t ip = config->address.ip;
+
+	if (ip == 0)
+		ip = bytes_get_be32(config->address6.ip6 + 12);
 	mac[0] = 0x02;
 	mac[1] = 0x77;
-	for (unsigned i = 0; i < 4; i++)
-		mac[2 + i] = (uint8_t)(ip >> (24 - 8 * i));
+	bytes_put_be32(mac + 2, ip);
+}
+
+/* In utcp's words. */
+static struct utcp_addr addr_of(const struct tp_addr *addr)
+{
+	return addr->family == TP_IPV6 ? addr_of_ip6(addr->ip6) : addr_of_ip4(addr->ip);
 }
 
 static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct tp_error *error)
@@ -62,6 +77,7 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 	struct utcp_config made = {
 		.ip = config->address.ip,
 		.prefix_bits = config->prefix_bits,
+		.prefix6_bits = config->prefix6_bits,
 		.mtu = dpdk->port->mtu,
 		.conn_max = config->limits.conn_max,
 		.recv_bytes = config->limits.recv_bytes,
@@ -77,10 +93,12 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 	};
 	int failure;
 
+	if (config->prefix6_bits > 0)
+		made.ip6 = addr_of_ip6(config->address6.ip6);
 	if (device_traits[dpdk->port->device.kind].own_mac)
 		memcpy(made.mac, dpdk->port->mac, sizeof(made.mac));
 	else
-		derive_mac(config->address.ip, made.mac);
+		derive_mac(config, made.mac);
 	if (config->secret)
 		memcpy(made.secret, config->secret, sizeof(made.secret));
 	failure = utcp_create(&made, clock_now_ns(), &dpdk->utcp);
@@ -155,7 +173,10 @@ static int dpdk_open(const struct tp_config *config, struct tp **tp_out, struct 
 		return failure;
 	}
 	dpdk->base.ops = &dpdk_ops;
-	dpdk->ip = config->address.ip;
+	if (config->address.ip != 0)
+		dpdk->own[TP_IPV4] = addr_of_ip4(config->address.ip);
+	if (config->prefix6_bits > 0)
+		dpdk->own[TP_IPV6] = addr_of_ip6(config->address6.ip6);
 	dpdk->now_ns = clock_now_ns();
 	list_init(&dpdk->dirty);
 	list_init(&dpdk->ending);
@@ -167,15 +188,36 @@ static int dpdk_open(const struct tp_config *config, struct tp **tp_out, struct 
 	return 0;
 }
 
-static int dpdk_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error *error)
+/* Whether this stack has the family, and this instance an address of it. */
+static int check_family(const struct dpdk *dpdk, const struct tp_addr *addr, struct tp_error *error)
 {
-	struct dpdk *dpdk = dpdk_of(tp);
 	char text[TP_ADDR_TEXT];
 	int failure = tp_family_check(&dpdk_ops, addr, error);
 
+	if (failure || !addr_is_none(&dpdk->own[addr->family]))
+		return failure;
+	return tp_fail(error, -EAFNOSUPPORT,
+		       "%s: this stack was given no %s address; add one to its `--address`",
+		       tp_addr_print(addr, text), tp_family_name(addr->family));
+}
+
+static bool is_any(const struct tp_addr *addr)
+{
+	static const uint8_t any[sizeof(addr->ip6)];
+
+	return addr->family == TP_IPV6 ? memcmp(addr->ip6, any, sizeof(any)) == 0 : addr->ip == 0;
+}
+
+static int dpdk_listen(struct tp *tp, const struct tp_addr *addr, struct tp_error *error)
+{
+	struct dpdk *dpdk = dpdk_of(tp);
+	struct utcp_addr at = addr_of(addr);
+	char text[TP_ADDR_TEXT];
+	int failure = check_family(dpdk, addr, error);
+
 	if (failure)
 		return failure;
-	if (addr->ip != 0 && addr->ip != dpdk->ip)
+	if (!is_any(addr) && !addr_equal(&at, &dpdk->own[addr->family]))
 		return tp_fail(error, -EADDRNOTAVAIL,
 			       "cannot listen on %s: that is not this stack's address; listen on "
 			       "its `--address`",
@@ -213,7 +255,7 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 	struct utcp_conn *handle;
 	struct dpdk_conn *conn;
 	char text[TP_ADDR_TEXT];
-	int failure = tp_family_check(&dpdk_ops, addr, error);
+	int failure = check_family(dpdk, addr, error);
 
 	if (!failure)
 		failure = find_link(dpdk, error);
@@ -221,8 +263,7 @@ static int dpdk_connect(struct tp *tp, const struct tp_addr *addr, void *user,
 		return failure;
 	dpdk->now_ns = clock_now_ns();
 	dpdk_note_link(dpdk, dpdk->now_ns);
-	failure =
-		utcp_connect(dpdk->utcp, addr_of_ip4(addr->ip), addr->port, dpdk->now_ns, &handle);
+	failure = utcp_connect(dpdk->utcp, addr_of(addr), addr->port, dpdk->now_ns, &handle);
 	if (failure)
 		return tp_fail(
 			error, failure, "cannot connect to %s: %s", tp_addr_print(addr, text),
@@ -319,7 +360,7 @@ static const struct tp_option options[OPTION_COUNT] = {
 const struct tp_ops dpdk_ops = {
 	.name = "dpdk",
 	.capabilities = TP_CAN_BLOCK | TP_NEEDS_HUGEPAGES | TP_REFUSAL_IS_KNOWN,
-	.families = 1 << TP_IPV4,
+	.families = 1 << TP_IPV4 | 1 << TP_IPV6,
 	.counters_known =
 		TP_KNOWS(polls) | TP_KNOWS(empty_polls) | TP_KNOWS(waits) | TP_KNOWS(wait_ns) |
 		TP_KNOWS(wakeups) | TP_KNOWS(accepted) | TP_KNOWS(accepts_refused) |

@@ -40,10 +40,10 @@ struct dpdk {
 	struct list ending;
 	struct slab rests;
 	uint32_t conn_max;
-	uint32_t ip;	     /* own address, host order */
-	uint64_t now_ns;     /* of the last poll */
-	uint64_t downs_seen; /* link.downs that lose_link has dealt with */
-	bool link_lost;	     /* CLOSED(ABORTED) is CLOSED(LINK_DOWN) now */
+	struct utcp_addr own[2]; /* own addresses, by enum tp_family; none: none */
+	uint64_t now_ns;	 /* of the last poll */
+	uint64_t downs_seen;	 /* link.downs that lose_link has dealt with */
+	bool link_lost;		 /* CLOSED(ABORTED) is CLOSED(LINK_DOWN) now */
 	struct tp_counters counters;
 };
 

@@ -1,6 +1,6 @@
 /*
- * Both ends of a link in one process: memif by default, the ring pair with RIG_RING. Without
- * hugepages, so that it runs anywhere.
+ * Both ends of a link in one process: memif by default, the ring pair with RIG_RING; with IPv4, or
+ * with IPv6 and RIG_IPV6. Without hugepages, so that it runs anywhere.
  */
 #include "stacks/dpdk/dpdk.h"
 #include "tests/conformance/rig.h"
@@ -9,9 +9,16 @@
 #include <unistd.h>
 
 #ifdef RIG_RING
-const char rig_name[] = "dpdk@ring";
+#define DEVICE_NAME "dpdk@ring"
 #else
-const char rig_name[] = "dpdk@memif";
+#define DEVICE_NAME "dpdk@memif"
+#endif
+#ifdef RIG_IPV6
+const char rig_name[] = DEVICE_NAME " with IPv6";
+static const bool is_ip6 = true;
+#else
+const char rig_name[] = DEVICE_NAME;
+static const bool is_ip6 = false;
 #endif
 const bool rig_resets = true;
 const bool rig_seals = false;
@@ -23,6 +30,16 @@ enum {
 	NOBODY_PORT = 7879,
 };
 
+/* The server's or the client's address; only the last byte differs. */
+static struct tp_addr addr_of(bool server, uint16_t port)
+{
+	struct tp_addr ip4 = {.ip = server ? SERVER_IP : CLIENT_IP, .port = port};
+	struct tp_addr ip6 = {
+		.family = TP_IPV6, .ip6 = {0xfd, 0x77, [15] = server ? 1 : 2}, .port = port};
+
+	return is_ip6 ? ip6 : ip4;
+}
+
 static int open_side(bool server, const struct tp_limits *limits, struct tp **tp_out,
 		     struct tp_error *error)
 {
@@ -31,14 +48,19 @@ static int open_side(bool server, const struct tp_limits *limits, struct tp **tp
 	struct tp_config config = {
 		.limits = *limits,
 		.device = device,
-		.address.ip = server ? SERVER_IP : CLIENT_IP,
-		.prefix_bits = 24,
 		.server = server,
 		.cpu = -1,
 		.workers = 1,
 		.secret = secret,
 	};
 
+	if (is_ip6) {
+		config.address6 = addr_of(server, 0);
+		config.prefix6_bits = 64;
+	} else {
+		config.address = addr_of(server, 0);
+		config.prefix_bits = 24;
+	}
 #ifndef RIG_RING
 	snprintf(device, sizeof(device), "memif:/tmp/weir-conformance-%d.sock", (int)getpid());
 #endif
@@ -51,8 +73,8 @@ int rig_open(const struct tp_limits *server, const struct tp_limits *client,
 	int status;
 
 	*pair_out = (struct rig_pair){
-		.addr = {.ip = SERVER_IP, .port = SERVER_PORT},
-		.nobody = {.ip = SERVER_IP, .port = NOBODY_PORT},
+		.addr = addr_of(true, SERVER_PORT),
+		.nobody = addr_of(true, NOBODY_PORT),
 	};
 	status = open_side(true, server, &pair_out->server, error);
 	if (status < 0)

@@ -131,8 +131,8 @@ def by_level():
 
 @test("a stack that has no such addresses says so before anything starts")
 def unknown_family():
-    for stack in ("dpdk@ring", "memory"):
-        for args in (("serve", "--listen", "[::1]:1"), ("load", "--connect", "unix:/tmp/none")):
+    for stack, address in (("dpdk@ring", "unix:/tmp/none"), ("memory", "[::1]:1"), ("memory", "unix:/tmp/none")):
+        for args in (("serve", "--listen", address), ("load", "--connect", address)):
             with Process(*args, "--stack", stack) as process:
                 status, out, error = process.wait()
             if "is absent" in error:

@@ -217,6 +217,36 @@ static void foreign_addresses_cannot_be_listened_on(void)
 	dpdk_ops.close(tp);
 }
 
+static void families_are_those_of_its_addresses(void)
+{
+	struct tp_addr ip6 = {.family = TP_IPV6, .ip6 = {0xfd, 0x77, [15] = 1}, .port = 7878};
+	struct tp_addr ip4 = {.ip = 0x0a4d0001, .port = 7879};
+	struct tp_config config = config_of("ring", true);
+	struct tp_error error = {0};
+	struct tp *tp;
+
+	CU_ASSERT_EQUAL_FATAL(dpdk_ops.open(&config, &tp, &error), 0);
+	CU_ASSERT_EQUAL(dpdk_ops.listen(tp, &ip6, &error), -EAFNOSUPPORT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "given no IPv6 address"));
+	dpdk_ops.close(tp);
+	config.address6 = ip6;
+	config.prefix6_bits = 64;
+	CU_ASSERT_EQUAL_FATAL(dpdk_ops.open(&config, &tp, &error), 0);
+	CU_ASSERT_EQUAL(dpdk_ops.listen(tp, &ip6, &error), 0);
+	CU_ASSERT_EQUAL(dpdk_ops.listen(tp, &ip4, &error), 0);
+	ip6.ip6[15] = 9;
+	CU_ASSERT_EQUAL(dpdk_ops.listen(tp, &ip6, &error), -EADDRNOTAVAIL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "[fd77::9]"));
+	dpdk_ops.close(tp);
+	config.address.ip = 0;
+	CU_ASSERT_EQUAL_FATAL(dpdk_ops.open(&config, &tp, &error), 0);
+	CU_ASSERT_EQUAL(dpdk_ops.listen(tp, &ip4, &error), -EAFNOSUPPORT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(error.text, "given no IPv4 address"));
+	dpdk_ops.close(tp);
+	config.prefix6_bits = 128;
+	expect_refusal(&config, -EINVAL, "no room for a peer");
+}
+
 static void connecting_without_a_peer_fails(void)
 {
 	struct tp_config config = config_of("ring", false);
@@ -243,6 +273,7 @@ static const struct suite_test tests[] = {
 	{"hugepages cannot be had once DPDK runs without", hugepages_cannot_change},
 	{"each side of the ring is taken once", ring_sides_are_taken_once},
 	{"addresses of others cannot be listened on", foreign_addresses_cannot_be_listened_on},
+	{"the families are those of the addresses given", families_are_those_of_its_addresses},
 	{"connecting without a peer fails in words", connecting_without_a_peer_fails},
 };
 
