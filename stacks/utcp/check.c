@@ -26,7 +26,7 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	unsigned options = conn->times.on ? OPTIONS_TIMES_BYTES : 0;
 
 	CHECK(used <= conn->send.capacity);
-	CHECK(!seq_after(conn->snd_una, conn->snd_nxt) && !seq_after(conn->snd_nxt, conn->snd_max));
+	CHECK(!seq_after(conn->snd_una, conn->snd_max));
 	CHECK(!conn->fin_sent || conn->fin_queued);
 	if (!conn_synchronized(conn)) {
 		CHECK(conn->snd_una == conn->iss && conn->snd_max - conn->iss <= 1);
@@ -38,7 +38,8 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	      conn->mss + options <= segment_head_mss(&conn->head, utcp->config.mtu));
 	CHECK(conn->congestion.cwnd >= conn->mss);
 	/* Whatever waits for the peer has the timeout running. */
-	CHECK(conn->snd_nxt == conn->snd_max);
+	CHECK(!conn->syn_due);
+	CHECK(!conn->congestion.recovering || seq_before(conn->snd_una, conn->congestion.recover));
 	if (conn_pipe(conn) > 0 || conn->state == CONN_FIN_WAIT_2 || conn->state == CONN_TIME_WAIT)
 		CHECK(conn->timeout_at_ns != TIMER_NEVER);
 	if (conn->state == CONN_ESTABLISHED && conn->snd_una == conn->snd_max &&
@@ -98,6 +99,22 @@ static void check_gaps(const struct utcp *utcp, const struct utcp_conn *conn, ui
 	CHECK(!seq_after(reached, edge));
 }
 
+/* Recoveries are leased while there is something to recover, and no longer. */
+static void check_recovery(const struct utcp *utcp, const struct utcp_conn *conn)
+{
+	const struct recovery *recovery;
+
+	if (conn->recovery == SLAB_NONE) {
+		CHECK(conn->flight.sacked_bytes == 0);
+		CHECK(!conn->congestion.recovering || conn->state == CONN_CLOSED);
+		return;
+	}
+	CHECK(conn->recovery < utcp->recoveries.count && conn_synchronized(conn));
+	recovery = slab_at(&utcp->recoveries, conn->recovery);
+	CHECK(conn->snd_una != conn->snd_max || recovery->tail_probing);
+	CHECK(!conn->congestion.recovering || recovery->prr.flight > 0);
+}
+
 static void check_receiving(const struct utcp *utcp, const struct utcp_conn *conn)
 {
 	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv);
@@ -155,6 +172,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	check_timers(conn);
 	check_receiving(utcp, conn);
 	check_flight(utcp, conn);
+	check_recovery(utcp, conn);
 	if (conn->state == CONN_CLOSED) {
 		CHECK(has_end && list_linked(&conn->out_link) == conn->reset_due);
 		CHECK(conn->timer.at_ns == TIMER_NEVER);
@@ -168,7 +186,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 
 void utcp_check(const struct utcp *utcp)
 {
-	uint32_t alive = 0, in_table = 0, runs = 0, spare_runs = 0, holders = 0;
+	uint32_t alive = 0, in_table = 0, runs = 0, spare_runs = 0, holders = 0, recoveries = 0;
 
 	check_counters(utcp);
 	CHECK(utcp->answers.count <= ANSWERS_MAX);
@@ -183,10 +201,12 @@ void utcp_check(const struct utcp *utcp)
 		in_table += conn->state != CONN_CLOSED;
 		holders += conn->gaps != SLAB_NONE;
 		runs += conn->flight.count;
+		recoveries += conn->recovery != SLAB_NONE;
 		spare_runs += conn->flight.count > 0 ? conn->flight.count - 1 : 0;
 		check_conn(utcp, conn);
 	}
 	CHECK(runs == utcp->flights.runs.in_use && spare_runs == utcp->flights.spare_used);
+	CHECK(recoveries == utcp->recoveries.in_use);
 	gaps_check(&utcp->gaps, holders);
 	CHECK(alive == utcp->conns.in_use && alive == utcp->rings.in_use);
 	CHECK(in_table == utcp->tuples.count);

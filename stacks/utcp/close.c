@@ -40,6 +40,7 @@ void close_conn(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reas
 	list_remove(&conn->life_link);
 	conn->timeout_at_ns = conn->ack_at_ns = conn->liveness.look_at_ns = TIMER_NEVER;
 	flight_clear(&utcp->flights, &conn->flight);
+	recovery_end(utcp, conn);
 	gaps_drop(&utcp->gaps, &conn->gaps);
 	conn_set_state(conn, CONN_CLOSED);
 	close_report(utcp, conn, reason);

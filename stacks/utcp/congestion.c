@@ -3,7 +3,6 @@
 #include "stacks/utcp/seq.h"
 
 enum {
-	DUP_ACKS_FOR_LOSS = 3,
 	SSTHRESH_START = 1 << 30, /* "arbitrarily high" (RFC 5681 3.1) */
 };
 
@@ -80,12 +79,8 @@ static bool take_mark(struct congestion *congestion, uint16_t mss, const struct 
 	return false;
 }
 
-enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t mss,
-					 const struct congestion_ack *ack)
+void congestion_acked(struct congestion *congestion, uint16_t mss, const struct congestion_ack *ack)
 {
-	uint32_t acked = ack->acked;
-
-	congestion->dup_acks = 0;
 	note_flight(congestion, ack);
 	if (congestion->algorithm->observe)
 		congestion->algorithm->observe(congestion, ack);
@@ -95,40 +90,31 @@ enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t
 		congestion->cut_lately = false;
 	if (!seq_before(ack->ack, congestion->peak_end))
 		congestion->peak = 0;
-	if (!congestion->recovering)
-		return CONGESTION_GO_ON;
-	/* RFC 6582 3.2 step 3, full acknowledgement */
-	if (!seq_before(ack->ack, congestion->recover)) {
-		congestion->recovering = false;
-		congestion->acked_bytes = 0;
-		congestion->cwnd = congestion_least(
-			congestion->ssthresh, congestion_most(ack->flight - acked, mss) + mss);
-		return CONGESTION_GO_ON;
-	}
-	congestion->cwnd -= congestion_least(acked, congestion->cwnd - mss); /* partial: deflate */
-	if (acked >= mss)
-		congestion->cwnd += mss;
-	return CONGESTION_RESEND;
 }
 
-enum congestion_verdict congestion_duplicate(struct congestion *congestion, uint16_t mss,
-					     uint32_t ack, uint32_t flight, uint32_t snd_max)
+void congestion_recover(struct congestion *congestion, uint16_t mss, uint32_t flight,
+			uint32_t snd_max)
 {
-	if (congestion->recovering) { /* RFC 5681 3.2 step 4: a segment has left the network */
-		congestion->cwnd = congestion_least(congestion->cwnd + mss, CONGESTION_CWND_MAX);
-		return CONGESTION_GO_ON;
-	}
-	if (congestion->dup_acks < UINT8_MAX)
-		congestion->dup_acks++;
-	if (congestion->dup_acks != DUP_ACKS_FOR_LOSS || !seq_after(ack, congestion->recover))
-		return CONGESTION_GO_ON; /* RFC 6582 3.2 step 2: not twice for one window */
 	congestion->recovering = true;
 	congestion->recover = snd_max;
-	if (!is_answered(congestion, ack))
+	if (!is_answered(congestion, snd_max - flight))
 		congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
 	note_cut(congestion, snd_max);
-	congestion->cwnd = congestion->ssthresh + DUP_ACKS_FOR_LOSS * mss;
-	return CONGESTION_RECOVER;
+}
+
+void congestion_recovered(struct congestion *congestion)
+{
+	congestion->recovering = false;
+	congestion->acked_bytes = 0;
+	congestion->cwnd = congestion->ssthresh;
+}
+
+void congestion_repaired(struct congestion *congestion, uint16_t mss, uint32_t flight,
+			 uint32_t snd_max)
+{
+	congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
+	note_cut(congestion, snd_max);
+	congestion->cwnd = congestion_least(congestion->cwnd, congestion->ssthresh);
 }
 
 void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t flight,
@@ -139,7 +125,6 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 	note_cut(congestion, snd_max); /* whatever was cut before (RFC 3168 6.1.2) */
 	congestion->cwnd = mss;	       /* the loss window */
 	congestion->acked_bytes = 0;
-	congestion->dup_acks = 0;
 	congestion->recovering = false;
 	congestion->recover = snd_max; /* RFC 6582 3.2 step 4 */
 }

@@ -1,13 +1,13 @@
 /*
- * congestion: how much may be in flight (RFC 5681, NewReno recovery of RFC 6582, initial window of
- * RFC 6928), by one of several algorithms.
+ * congestion: how much may be in flight (RFC 5681, initial window of RFC 6928), by one of several
+ * algorithms.
  *
  * Slow start, recovery, timeouts and when a mark counts (RFC 3168) are the same for all. An
  * algorithm says how the window grows in congestion avoidance and by how much it is cut: newreno.c,
  * cubic.c, dctcp.c.
  *
  * Counts bytes. Knows nothing of rings or frames: it is told what was acknowledged and what is in
- * flight, and answers with what to do.
+ * flight or lost, and answers with a window.
  *
  * Plane: turn.
  */
@@ -74,14 +74,13 @@ struct congestion {
 	const struct congestion_algorithm *algorithm;
 	uint32_t cwnd;
 	uint32_t ssthresh;
-	uint32_t recover;     /* RFC 6582: recovery ends beyond this */
+	uint32_t recover;     /* recovery ends here (RFC 6582 3.2, RFC 6675 5) */
 	uint32_t acked_bytes; /* towards the next step of congestion avoidance */
 	uint32_t peak;	      /* most that was in flight since what was then sent last, */
 	uint32_t peak_end;    /* which ended here, was acknowledged */
 	uint32_t cut_end;     /* what was sent before this was sent before the last cut, */
 	bool cut_lately;      /* and is not all acknowledged */
 	bool cwr_due;	      /* the peer is to hear of the cut (RFC 3168 6.1.2) */
-	uint8_t dup_acks;     /* in a row, capped */
 	bool recovering;
 	union {
 		struct congestion_cubic cubic;
@@ -89,24 +88,31 @@ struct congestion {
 	};
 };
 
-/* What an acknowledgement calls for. */
-enum congestion_verdict {
-	CONGESTION_GO_ON,
-	CONGESTION_RESEND,  /* send the first unacknowledged segment again */
-	CONGESTION_RECOVER, /* the same, and a recovery has begun */
-};
-
 /* Begins with RFC 6928's window, or with one segment if our SYN was lost (RFC 5681 3.1). */
 void congestion_init(struct congestion *congestion, const struct congestion_algorithm *algorithm,
 		     uint16_t mss, uint32_t iss, bool syn_lost);
 
 /* New bytes were acknowledged. */
-enum congestion_verdict congestion_acked(struct congestion *congestion, uint16_t mss,
-					 const struct congestion_ack *ack);
+void congestion_acked(struct congestion *congestion, uint16_t mss,
+		      const struct congestion_ack *ack);
 
-/* A duplicate ACK of `ack` came with `flight` bytes out, the last ending before `snd_max`. */
-enum congestion_verdict congestion_duplicate(struct congestion *congestion, uint16_t mss,
-					     uint32_t ack, uint32_t flight, uint32_t snd_max);
+/* A loss was found with `flight` bytes out, all sent before `snd_max`: a recovery begins. */
+void congestion_recover(struct congestion *congestion, uint16_t mss, uint32_t flight,
+			uint32_t snd_max);
+
+/* In it the window is what is under way, `pipe`, and what may be sent besides (prr.h). */
+static inline void congestion_hold(struct congestion *congestion, uint16_t mss, uint32_t pipe,
+				   uint32_t room)
+{
+	congestion->cwnd = pipe + room > mss ? pipe + room : mss;
+}
+
+/* All that was out when the recovery began is acknowledged. */
+void congestion_recovered(struct congestion *congestion);
+
+/* A loss was found that is repaired already. */
+void congestion_repaired(struct congestion *congestion, uint16_t mss, uint32_t flight,
+			 uint32_t snd_max);
 
 /* The retransmission timer ran out; `first` for the first time in a row (RFC 5681 3.1). */
 void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t flight,
@@ -114,15 +120,6 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 
 /* Nothing was sent for longer than a timeout (RFC 5681 4.1). */
 void congestion_idle(struct congestion *congestion, uint16_t mss);
-
-/* What may be in flight now, with limited transmit (RFC 3042) on the first two duplicates. */
-static inline uint32_t congestion_window(const struct congestion *congestion, uint16_t mss)
-{
-	unsigned extra =
-		congestion->recovering || congestion->dup_acks > 2 ? 0 : congestion->dup_acks;
-
-	return congestion->cwnd + extra * mss;
-}
 
 static inline uint32_t congestion_least(uint32_t a, uint32_t b)
 {

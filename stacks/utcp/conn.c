@@ -39,6 +39,8 @@ void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, 
 	timer_init(&conn->timer);
 	rtt_init(&conn->rtt);
 	flight_init(&conn->flight);
+	conn->recovery = SLAB_NONE;
+	conn->path = rack_path_of_new();
 	conn->usual_flags = TCP_ACKS;
 	conn->timeout_at_ns = conn->ack_at_ns = conn->liveness.look_at_ns = TIMER_NEVER;
 }

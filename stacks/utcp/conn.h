@@ -19,6 +19,7 @@
 #include "stacks/utcp/congestion.h"
 #include "stacks/utcp/flight.h"
 #include "stacks/utcp/liveness.h"
+#include "stacks/utcp/recovery.h"
 #include "stacks/utcp/rtt.h"
 #include "stacks/utcp/segment_head.h"
 #include "stacks/utcp/times.h"
@@ -65,9 +66,7 @@ struct utcp_conn {
 	uint32_t rcv_edge;  /* right edge of the window, as far as it was ever advertised */
 	uint32_t rcv_acked; /* the last ACK sent */
 	uint32_t snd_una;
-	uint32_t snd_nxt;
-	uint32_t snd_max; /* behind the last number ever sent; snd_nxt falls back to send a SYN
-			     again */
+	uint32_t snd_max; /* behind the last number ever sent */
 	uint32_t snd_wnd; /* as the peer last said, scaled */
 	struct ring recv; /* in-order bytes; the free room behind them keeps what is out of order */
 	struct ring send; /* bytes from the first unacknowledged on */
@@ -85,6 +84,7 @@ struct utcp_conn {
 	uint8_t snd_scale; /* the peer's windows are shifted left by this */
 	uint8_t rcv_scale; /* ours right by this; both 0 unless both sides offered (RFC 7323 2.2) */
 	bool sack_ok;	   /* both sides offered SACK (RFC 2018 2) */
+	bool syn_due;	   /* our SYN is to be sent, perhaps again */
 	bool unresolved;   /* waits for the peer's hardware address: nothing can be sent */
 	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;
@@ -101,6 +101,11 @@ struct utcp_conn {
 	struct congestion congestion;
 	struct rtt rtt;
 	struct flight flight; /* from snd_una to snd_max */
+	uint32_t recovery;    /* leased while there is something to recover; SLAB_NONE: no */
+	uint16_t dup_acks;    /* without SACK: in a row, or since the last partial ACK */
+	uint8_t waits;	      /* enum recovery_wait: what the timeout is for */
+	bool tail_due;	      /* a tail loss probe is to be sent */
+	struct rack_path path;
 	struct segment_head head;
 
 	/* Looked at when it begins, ends or goes astray. */
@@ -159,7 +164,7 @@ static inline uint32_t conn_window(const struct utcp_conn *conn)
 /* Bytes committed that have not been sent. */
 static inline uint32_t conn_unsent(const struct utcp_conn *conn)
 {
-	uint32_t sent = conn->snd_nxt - conn->snd_una, used = ring_used(&conn->send);
+	uint32_t sent = conn->snd_max - conn->snd_una, used = ring_used(&conn->send);
 
 	return sent < used ? used - sent : 0;
 }
@@ -167,14 +172,22 @@ static inline uint32_t conn_unsent(const struct utcp_conn *conn)
 /* The same, or a FIN, or something to be sent again. */
 static inline bool conn_has_unsent(const struct utcp_conn *conn)
 {
-	return conn->snd_nxt - conn->snd_una < ring_used(&conn->send) + conn->fin_queued ||
-	       conn->flight.lost_bytes > 0;
+	return conn->snd_max - conn->snd_una < ring_used(&conn->send) + conn->fin_queued ||
+	       conn->flight.lost_bytes > 0 || conn->tail_due;
 }
 
 /* What is under way, as far as we know (RFC 6675 4). */
 static inline uint32_t conn_pipe(const struct utcp_conn *conn)
 {
 	return flight_pipe(&conn->flight, conn->snd_max - conn->snd_una);
+}
+
+/* The same, less what duplicate ACKs without SACK say has arrived (RFC 3042, RFC 5681 3.2). */
+static inline uint32_t conn_pipe_guessed(const struct utcp_conn *conn)
+{
+	uint32_t pipe = conn_pipe(conn), arrived = (uint32_t)conn->dup_acks * conn->mss;
+
+	return pipe > arrived ? pipe - arrived : 0;
 }
 
 /* Both handshakes are behind it: data may flow. */

@@ -36,6 +36,7 @@ struct utcp {
 	struct slab conns;
 	struct slab rings; /* receive and send memory, one object a connection */
 	struct flight_pool flights;
+	struct slab recoveries; /* as many as connections: each is sure of one */
 	struct gaps gaps;
 	struct tuples tuples;
 	struct timer_wheel wheel;

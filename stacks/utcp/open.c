@@ -43,7 +43,8 @@ static void choose_numbers(const struct utcp *utcp, struct utcp_conn *conn,
 
 	conn->iss = utcp->config.isn_fixed ? utcp->config.isn
 					   : (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)hash;
-	conn->snd_una = conn->snd_nxt = conn->snd_max = conn->rtt.timed_to = conn->iss;
+	conn->snd_una = conn->snd_max = conn->rtt.timed_to = conn->iss;
+	conn->syn_due = true;
 	conn->times.offset = (uint32_t)(hash >> 32);
 }
 
@@ -213,7 +214,7 @@ static void settle_syn(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_n
 
 	conn->snd_una = conn->iss + 1;
 	flight_ack(&utcp->flights, &conn->flight, conn->snd_una, &news);
-	conn->snd_nxt = seq_max(conn->snd_nxt, conn->snd_una);
+	conn->syn_due = false;
 	if (!tcp_end_round_trip(utcp, conn, &news))
 		conn->rtt.rto_ns = RTT_RTO_AFTER_SYN_NS; /* RFC 6298 5.7 */
 	conn->backoff = conn->retries = 0;

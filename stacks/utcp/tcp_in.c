@@ -84,40 +84,6 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 		conn->snd_wnd_max = window;
 }
 
-/* An ACK of new bytes: una < ack <= max. */
-static void take_ack(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
-		     uint64_t now_ns)
-{
-	uint32_t ack = segment->ack, acked = ack - conn->snd_una, used = ring_used(&conn->send);
-	struct congestion_ack news = {.ack = ack,
-				      .acked = acked,
-				      .flight = conn->snd_max - conn->snd_una,
-				      .now_ns = now_ns,
-				      .marked = segment->flags & TCP_ECE && conn->ecn & ECN_SENDS};
-	struct flight_news delivered = {.now_ns = now_ns};
-
-	flight_ack(&utcp->flights, &conn->flight, ack, &delivered);
-	conn->snd_una = ack;
-	tcp_end_round_trip(utcp, conn, &delivered);
-	news.rtt_ns = conn->rtt.smoothed_ns;
-	utcp->counters.ece_acks += news.marked;
-	if (congestion_acked(&conn->congestion, conn->mss, &news) != CONGESTION_GO_ON) {
-		flight_lose_first(&utcp->flights, &conn->flight, conn->mss);
-		utcp_mark(utcp, conn);
-	}
-	ring_consume(&conn->send, acked < used ? acked : used); /* the FIN is no byte of the ring */
-	conn->retries = 0;
-	if (ack == conn->snd_max) {
-		conn->timeout_at_ns = TIMER_NEVER;
-	} else { /* RFC 6298 5.3 */
-		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
-	}
-	if (conn->send_wanted > 0 && ring_free(&conn->send) >= conn->send_wanted) {
-		conn->send_wanted = 0;
-		utcp_post(utcp, conn, UTCP_WRITABLE);
-	}
-}
-
 /* --- the common segment ---------------------------------------------------------------------- */
 
 static inline bool is_predicted(const struct utcp_conn *conn, const struct segment *segment)
@@ -134,8 +100,8 @@ static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
 			    const struct segment *segment, uint64_t now_ns)
 {
 	times_take(&conn->times, segment, conn->rcv_acked, now_ns);
-	if (segment->ack != conn->snd_una)
-		take_ack(utcp, conn, segment, now_ns);
+	if (segment->ack != conn->snd_una || segment->sack_count > 0)
+		recovery_take_ack(utcp, conn, segment, now_ns);
 	take_window(utcp, conn, segment);
 	if (segment->bytes > 0) {
 		store(&conn->recv, 0, segment->data, segment->bytes);
@@ -171,7 +137,7 @@ static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const stru
 		tcp_ack_soon(utcp, conn);
 	} else { /* simultaneous open (3.5, figure 8): our SYN again, now with an ACK */
 		conn_set_state(conn, CONN_SYN_RECEIVED);
-		conn->snd_nxt = conn->iss;
+		conn->syn_due = true;
 		utcp_mark(utcp, conn);
 	}
 }
@@ -243,7 +209,7 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 		return false;
 	if (conn->state == CONN_SYN_RECEIVED && segment->seq == conn->irs &&
 	    (segment->flags & (TCP_SYN | TCP_ACKS)) == TCP_SYN) {
-		conn->snd_nxt = conn->iss; /* the peer has not seen our SYN-ACK */
+		conn->syn_due = true; /* the peer has not seen our SYN-ACK */
 		ecn_take_again(conn, segment);
 		follow_peer(conn, segment);
 		utcp_mark(utcp, conn);
@@ -306,17 +272,19 @@ static bool is_duplicate(const struct utcp_conn *conn, const struct segment *seg
 	       (uint32_t)segment->window << conn->snd_scale == conn->snd_wnd;
 }
 
-static void take_duplicate(struct utcp *utcp, struct utcp_conn *conn)
+/* An acknowledgement that can be one, of new bytes or not. */
+static void take_ack(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		     uint64_t now_ns)
 {
-	uint32_t flight = conn->snd_max - conn->snd_una;
+	bool duplicate = is_duplicate(conn, segment);
 
-	utcp->counters.dup_acks++;
-	if (congestion_duplicate(&conn->congestion, conn->mss, conn->snd_una, flight,
-				 conn->snd_max) == CONGESTION_RECOVER) {
-		utcp->counters.fast_retransmits++;
-		flight_lose_first(&utcp->flights, &conn->flight, conn->mss);
-	}
-	utcp_mark(utcp, conn);
+	utcp->counters.dup_acks += duplicate;
+	if (seq_before(segment->ack, conn->snd_una))
+		return;
+	if (segment->ack != conn->snd_una || (segment->sack_count > 0 && conn->sack_ok))
+		recovery_take_ack(utcp, conn, segment, now_ns);
+	else if (duplicate)
+		recovery_take_duplicate(utcp, conn);
 }
 
 /* What the ACK of our FIN brings about; false if that was the end. */
@@ -364,10 +332,7 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 	if (conn->snd_wnd == 0)
 		conn->retries = 0; /* it answers our probes, */
 	conn->liveness.probes = 0; /* of either kind */
-	if (seq_after(segment->ack, conn->snd_una))
-		take_ack(utcp, conn, segment, now_ns);
-	else if (is_duplicate(conn, segment))
-		take_duplicate(utcp, conn);
+	take_ack(utcp, conn, segment, now_ns);
 	take_window(utcp, conn, segment);
 	return take_fin_ack(utcp, conn, now_ns);
 }

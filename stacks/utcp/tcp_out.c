@@ -80,13 +80,18 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
 /* Sendings of about the same time share a run, so that a window of them has some dozens. */
 enum { GRAINS_SHIFT = 6 };
 
-/* Starts what a transmission of [begin, end) starts: the timeout if nothing was under way. */
+/* Starts what a transmission of [begin, end) starts: the timeout if nothing was under way, or if it
+ * waits for the first or for more than a lone segment. */
 static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t begin, uint32_t end,
 		      uint64_t now_ns)
 {
-	if (conn->timeout_at_ns == TIMER_NEVER || conn_pipe(conn) == 0 ||
-	    (begin == conn->snd_una && begin != conn->snd_max))
-		tcp_start_timeout(utcp, conn, now_ns + rtt_timeout(&conn->rtt, conn->backoff));
+	uint32_t before = conn->snd_max - conn->snd_una;
+	bool wait = conn->timeout_at_ns == TIMER_NEVER || conn_pipe(conn) == 0 ||
+		    (begin == conn->snd_una && before > 0);
+
+	conn->sent_at_ns = now_ns;
+	if (__builtin_expect(conn->recovery != SLAB_NONE, 0))
+		recovery_note_sent(utcp, conn, end - begin);
 	if (begin != conn->snd_max) {
 		utcp->counters.retransmits++;
 		flight_resent(&utcp->flights, &conn->flight, begin, end, now_ns);
@@ -94,9 +99,10 @@ static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t begin,
 		flight_push(&utcp->flights, &conn->flight, begin, end, now_ns,
 			    conn->rtt.smoothed_ns >> GRAINS_SHIFT);
 		conn->snd_max = end;
+		wait |= conn->waits == RECOVERY_TAIL && before <= conn->mss;
 	}
-	conn->snd_nxt = conn->snd_max;
-	conn->sent_at_ns = now_ns;
+	if (wait)
+		recovery_wait(utcp, conn, now_ns);
 }
 
 /* SYN, or SYN-ACK. Never data: they would stand at the SYN's number. */
@@ -119,6 +125,7 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	fields.options_bytes =
 		(uint16_t)options_put_syn(frame + segment_head_bytes(&conn->head), &syn);
 	note_sent(utcp, conn, conn->iss, conn->iss + 1, now_ns);
+	conn->syn_due = false;
 	conn->ack_now = false;
 	utcp->counters.out_segments++;
 	return segment_seal(&conn->head, frame, &fields);
@@ -197,7 +204,7 @@ static size_t build_planned(struct utcp *utcp, struct utcp_conn *conn, uint8_t *
 /* The room that congestion control leaves. */
 static uint32_t congestion_room(const struct utcp_conn *conn)
 {
-	uint32_t window = congestion_window(&conn->congestion, conn->mss), pipe = conn_pipe(conn);
+	uint32_t window = conn->congestion.cwnd, pipe = conn_pipe_guessed(conn);
 
 	return window > pipe ? window - pipe : 0;
 }
@@ -221,8 +228,7 @@ static bool plan_resend(const struct utcp *utcp, const struct utcp_conn *conn, s
 	room = peer_room(conn, plan->offset);
 	plan->bytes = least(least(lost, used - plan->offset), least(conn->mss, room));
 	plan->fin = plan->offset + plan->bytes == used && lost > plan->bytes && room > plan->bytes;
-	return (plan->bytes > 0 || plan->fin) &&
-	       (conn->congestion.recovering || congestion_room(conn) >= plan->bytes);
+	return (plan->bytes > 0 || plan->fin) && congestion_room(conn) >= plan->bytes;
 }
 
 /*
@@ -236,34 +242,64 @@ static bool is_silly(const struct utcp_conn *conn, uint32_t bytes, uint32_t unse
 	       !conn->push_small;
 }
 
-/* Plans the next new segment; false if nothing is left or nothing may leave. A FIN takes room in
- * the window as a byte does. */
-static bool plan_next(const struct utcp_conn *conn, struct plan *plan)
+/* Plans the next new segment; false if nothing is left or nothing may leave, `room` being what
+ * congestion control leaves. A FIN takes room in the window as a byte does. */
+static bool plan_next(const struct utcp_conn *conn, uint32_t room, struct plan *plan)
 {
 	uint32_t sent = conn->snd_max - conn->snd_una, unsent = conn_unsent(conn);
-	uint32_t room = least(congestion_room(conn), peer_room(conn, sent));
 
+	room = least(room, peer_room(conn, sent));
 	plan->offset = sent;
 	plan->bytes = least(least(unsent, conn->mss), room);
-	plan->fin = conn->fin_queued && plan->bytes == unsent && room > plan->bytes;
+	plan->fin =
+		conn->fin_queued && !conn->fin_sent && plan->bytes == unsent && room > plan->bytes;
 	return plan->fin || (plan->bytes > 0 && !is_silly(conn, plan->bytes, unsent));
+}
+
+/* Plans a tail loss probe: what is new, whatever congestion control says, or the last segment again
+ * (RFC 8985 7.3). */
+static bool plan_probe(struct utcp *utcp, struct utcp_conn *conn, struct plan *plan)
+{
+	const struct flight_run *last = flight_at(&utcp->flights, conn->flight.last);
+	uint32_t end = conn->snd_max - conn->fin_sent;
+	bool repeats;
+
+	conn->tail_due = false;
+	if (!last || conn->recovery != SLAB_NONE || conn->flight.lost_bytes > 0)
+		return false; /* news came */
+	repeats = !plan_next(conn, UINT32_MAX, plan);
+	if (repeats) {
+		plan->bytes = least(end - last->begin, conn->mss);
+		plan->offset = end - plan->bytes - conn->snd_una;
+		plan->fin = conn->fin_sent;
+		if (peer_room(conn, plan->offset) < plan->bytes + plan->fin)
+			return false;
+	}
+	recovery_note_probe(utcp, conn, conn->snd_una + plan->offset + plan->bytes + plan->fin,
+			    repeats);
+	return true;
+}
+
+/* What is to be sent again goes before what is new. */
+static bool plan_any(struct utcp *utcp, struct utcp_conn *conn, struct plan *plan)
+{
+	if (__builtin_expect(conn->tail_due, 0) && plan_probe(utcp, conn, plan))
+		return true;
+	if (__builtin_expect(conn->flight.lost_bytes > 0, 0))
+		return plan_resend(utcp, conn, plan);
+	return plan_next(conn, congestion_room(conn), plan);
 }
 
 /* The next segment of data or FIN, or 0. */
 static size_t build_data(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame, uint64_t now_ns)
 {
 	struct plan plan;
-	bool planned;
 
 	if (!conn_has_unsent(conn))
 		return 0;
 	if (conn->snd_una == conn->snd_max && now_ns - conn->sent_at_ns > conn->rtt.rto_ns)
 		congestion_idle(&conn->congestion, conn->mss);
-	if (__builtin_expect(conn->flight.lost_bytes > 0, 0)) /* goes before what is new */
-		planned = plan_resend(utcp, conn, &plan);
-	else
-		planned = plan_next(conn, &plan);
-	if (__builtin_expect(planned, 1))
+	if (__builtin_expect(plan_any(utcp, conn, &plan), 1))
 		return build_planned(utcp, conn, frame, &plan, now_ns);
 	/* Nothing under way will tell us when the window opens. */
 	if (conn->timeout_at_ns == TIMER_NEVER)
@@ -301,7 +337,7 @@ static size_t build_any(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	if (conn->unresolved)
 		return 0;
 	if (!conn_synchronized(conn)) {
-		if (conn->snd_nxt == conn->iss)
+		if (conn->syn_due)
 			return build_syn(utcp, conn, frame, now_ns);
 	} else if (conn->dup_acks_due > 0) {
 		conn->dup_acks_due--;

@@ -22,6 +22,7 @@ enum {
 void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns)
 {
 	conn->timeout_at_ns = at_ns;
+	conn->waits = RECOVERY_NONE;
 	timer_arm(&utcp->wheel, &conn->timer, at_ns);
 }
 
@@ -71,7 +72,7 @@ static bool try_data(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	utcp->counters.timeouts++;
-	conn->snd_nxt = conn->iss;
+	conn->syn_due = true;
 	if (conn->state == CONN_SYN_SENT) { /* perhaps nobody has that hardware address any more */
 		struct utcp_addr peer = conn_peer(conn);
 		uint8_t mac[MAC_BYTES];
@@ -82,13 +83,14 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 	return try_handshake(utcp, conn, conn->active ? RETRIES_SYN : RETRIES_HALF_OPEN, now_ns);
 }
 
-/* RFC 6298 5.4 to 5.6; all that is unacknowledged is sent again as the window allows. */
+/* RFC 6298 5.4 to 5.6; what is lost is sent again as the window allows. */
 static bool data_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	utcp->counters.timeouts++;
 	congestion_timeout(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
 			   conn->snd_max, conn->retries == 0);
-	flight_lose_all(&utcp->flights, &conn->flight);
+	recovery_time_out(utcp, conn, now_ns);
+	conn->congestion.cwnd += conn_pipe(conn); /* besides, the loss window */
 	return try_data(utcp, conn, now_ns);
 }
 
@@ -134,6 +136,10 @@ static bool run_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 	default:
 		if (conn->snd_una == conn->snd_max && !conn_has_unsent(conn))
 			return true;
+		if (conn->snd_wnd > 0 && conn->waits != RECOVERY_NONE) {
+			recovery_wait_over(utcp, conn, now_ns);
+			return true;
+		}
 		if (conn->snd_wnd > 0 && conn->snd_una != conn->snd_max)
 			return data_timeout(utcp, conn, now_ns);
 		return window_timeout(utcp, conn, now_ns);

@@ -69,6 +69,8 @@ static int take_memory(struct utcp *utcp)
 	if (!error)
 		error = flight_pool_create(&utcp->flights, config->conn_max);
 	if (!error)
+		error = slab_create(&utcp->recoveries, config->conn_max, sizeof(struct recovery));
+	if (!error)
 		error = gaps_create(&utcp->gaps, config->conn_max, &utcp->counters.gaps_withdrawn);
 	if (!error)
 		error = tuples_init(&utcp->tuples, config->conn_max, config->secret);
@@ -125,6 +127,7 @@ void utcp_destroy(struct utcp *utcp)
 	slab_destroy(&utcp->conns);
 	slab_destroy(&utcp->rings);
 	flight_pool_destroy(&utcp->flights);
+	slab_destroy(&utcp->recoveries);
 	gaps_destroy(&utcp->gaps);
 	tuples_fini(&utcp->tuples);
 	answers_fini(&utcp->answers);

@@ -126,7 +126,10 @@ struct utcp_event {
 	X(out_lost, "answers given up because their queue was full")                         \
 	X(reserves_refused, "reserves for which the send memory had no room")                \
 	X(retransmits, "segments sent again")                                                \
-	X(fast_retransmits, "loss recoveries begun by duplicate ACKs")                       \
+	X(fast_retransmits, "loss recoveries begun by acknowledgements")                     \
+	X(tail_probes, "tail loss probes (RFC 8985)")                                        \
+	X(sacks_refused, "SACK blocks refused: inverted, or not within what is in flight")   \
+	X(duplicates_told, "ACKs that report what came twice (RFC 2883)")                    \
 	X(timeouts, "retransmission timeouts")                                               \
 	X(probes, "zero-window probes")                                                      \
 	X(keepalives, "keep-alive probes of established connections")                        \

@@ -9,11 +9,10 @@ enum { MSS = 1000 };
 #define SECOND_NS (1000ull * 1000 * 1000)
 
 /* An ACK up to `ack` of `bytes`, of `flight` that were out. */
-static enum congestion_verdict acked(struct congestion *c, uint32_t ack, uint32_t bytes,
-				     uint32_t flight)
+static void acked(struct congestion *c, uint32_t ack, uint32_t bytes, uint32_t flight)
 {
-	return congestion_acked(
-		c, MSS, &(struct congestion_ack){.ack = ack, .acked = bytes, .flight = flight});
+	congestion_acked(c, MSS,
+			 &(struct congestion_ack){.ack = ack, .acked = bytes, .flight = flight});
 }
 
 static void begins(void)
@@ -64,21 +63,24 @@ static void recovers(void)
 	struct congestion c;
 
 	congestion_init(&c, &congestion_newreno, MSS, 0, false);
-	CU_ASSERT(congestion_duplicate(&c, MSS, 1, 10 * MSS, 10001) == CONGESTION_GO_ON);
-	CU_ASSERT(congestion_window(&c, MSS) == 11 * MSS); /* limited transmit */
-	CU_ASSERT(congestion_duplicate(&c, MSS, 1, 10 * MSS, 10001) == CONGESTION_GO_ON);
-	CU_ASSERT(congestion_window(&c, MSS) == 12 * MSS);
-	CU_ASSERT(congestion_duplicate(&c, MSS, 1, 10 * MSS, 10001) == CONGESTION_RECOVER);
-	CU_ASSERT(c.ssthresh == 5 * MSS && c.cwnd == 8 * MSS && c.recovering);
-	CU_ASSERT(congestion_duplicate(&c, MSS, 1, 10 * MSS, 10001) == CONGESTION_GO_ON);
-	CU_ASSERT(c.cwnd == 9 * MSS);
-	CU_ASSERT(acked(&c, 3001, 3 * MSS, 10 * MSS) == CONGESTION_RESEND);
-	CU_ASSERT(c.cwnd == 7 * MSS && c.recovering);
-	CU_ASSERT(acked(&c, 10001, 7 * MSS, 7 * MSS) == CONGESTION_GO_ON);
-	CU_ASSERT(!c.recovering && c.cwnd == 2 * MSS);
-	/* Duplicates of what was sent before the recovery ended begin no other. */
-	for (unsigned i = 0; i < 5; i++)
-		CU_ASSERT(congestion_duplicate(&c, MSS, 10001, MSS, 11001) == CONGESTION_GO_ON);
+	congestion_recover(&c, MSS, 10 * MSS, 10001);
+	CU_ASSERT(c.ssthresh == 5 * MSS && c.recovering && c.recover == 10001);
+	congestion_hold(&c, MSS, 4 * MSS, MSS);
+	CU_ASSERT(c.cwnd == 5 * MSS);
+	acked(&c, 3001, 3 * MSS, 10 * MSS); /* nothing grows meanwhile */
+	congestion_hold(&c, MSS, 0, 1);
+	CU_ASSERT(c.cwnd == MSS);
+	congestion_recovered(&c);
+	CU_ASSERT(!c.recovering && c.cwnd == 5 * MSS);
+}
+
+static void a_repaired_loss_cuts_once(void)
+{
+	struct congestion c;
+
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
+	congestion_repaired(&c, MSS, 10 * MSS, 10001);
+	CU_ASSERT(c.ssthresh == 5 * MSS && c.cwnd == 5 * MSS && !c.recovering && c.cwr_due);
 }
 
 static void times_out(void)
@@ -87,9 +89,7 @@ static void times_out(void)
 
 	congestion_init(&c, &congestion_newreno, MSS, 0, false);
 	congestion_timeout(&c, MSS, 10 * MSS, 10001, true);
-	CU_ASSERT(c.cwnd == MSS && c.ssthresh == 5 * MSS);
-	for (unsigned i = 0; i < 5; i++) /* duplicates of what was sent before it say nothing new */
-		CU_ASSERT(congestion_duplicate(&c, MSS, 5001, 5 * MSS, 10001) == CONGESTION_GO_ON);
+	CU_ASSERT(c.cwnd == MSS && c.ssthresh == 5 * MSS && !c.recovering);
 	congestion_timeout(&c, MSS, MSS, 10001, false);
 	CU_ASSERT(c.ssthresh == 5 * MSS);
 	congestion_timeout(&c, MSS, MSS, 10001, true);
@@ -128,19 +128,19 @@ static void a_window_is_cut_once_for_marks_and_losses(void)
 
 	congestion_init(&c, &congestion_newreno, MSS, 0, false);
 	acked_marked(&c, 1000, MSS, 10 * MSS);
-	for (unsigned i = 0; i < 3; i++)
-		congestion_duplicate(&c, MSS, 1000, 9 * MSS, 10000);
+	congestion_recover(&c, MSS, 9 * MSS, 10000);
 	CU_ASSERT(c.recovering && c.ssthresh == 5 * MSS);
 	acked_marked(&c, 10000, 9 * MSS, 9 * MSS);
+	congestion_recovered(&c);
 	CU_ASSERT(!c.recovering && c.ssthresh == 5 * MSS);
 	congestion_timeout(&c, MSS, 4 * MSS, 14000, true);
 	CU_ASSERT(c.ssthresh == 2 * MSS && c.cwnd == MSS);
 
 	congestion_init(&c, &congestion_newreno, MSS, 0, false);
-	for (unsigned i = 0; i < 3; i++)
-		congestion_duplicate(&c, MSS, 1000, 10 * MSS, 11000);
+	congestion_recover(&c, MSS, 10 * MSS, 11000);
 	CU_ASSERT(c.ssthresh == 5 * MSS);
 	acked_marked(&c, 11000, 10 * MSS, 10 * MSS);
+	congestion_recovered(&c);
 	CU_ASSERT(c.ssthresh == 5 * MSS);
 	acked_marked(&c, 13000, 2 * MSS, 8 * MSS);
 	CU_ASSERT(c.ssthresh == 4 * MSS);
@@ -211,8 +211,7 @@ static void dctcp_cuts_by_half_of_alpha(void)
 		CU_ASSERT(c.ssthresh == c.cwnd);
 		acked(&c, 100000, MSS, 80 * MSS); /* what is not marked grows it */
 		CU_ASSERT(c.acked_bytes == MSS);
-		for (unsigned i = 0; i < 3; i++) /* a loss halves (3.5) */
-			congestion_duplicate(&c, MSS, 100000, 80 * MSS, 180000);
+		congestion_recover(&c, MSS, 80 * MSS, 180000); /* a loss halves (3.5) */
 		CU_ASSERT(c.ssthresh == 40 * MSS);
 	}
 }
@@ -359,7 +358,8 @@ static const struct suite_test tests[] = {
 	{"the initial window is RFC 6928's, one segment after a lost SYN", begins},
 	{"slow start and avoidance grow only while the window limits", grows},
 	{"dividing an ACK gains nothing", acks_cannot_be_divided},
-	{"three duplicates begin one NewReno recovery", recovers},
+	{"a recovery cuts once, and the window stands at its end", recovers},
+	{"a loss that is repaired already cuts the window", a_repaired_loss_cuts_once},
 	{"a timeout halves once and restarts from one segment", times_out},
 	{"a mark cuts once a window, as a loss does", a_mark_cuts_once_a_window},
 	{"marks and losses of one window cut once, a timeout again",
