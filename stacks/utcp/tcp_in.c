@@ -73,7 +73,7 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 		return;
 	if (__builtin_expect(conn->snd_wnd == 0 && window > 0, 0)) {
 		conn->backoff = conn->retries = 0;
-		if (conn_pipe(conn) == 0)
+		if (conn_pipe(conn) == 0 && conn_sending(conn))
 			conn->timeout_at_ns = TIMER_NEVER; /* it was the probes' */
 		utcp_mark(utcp, conn);
 	}

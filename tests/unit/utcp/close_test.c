@@ -62,6 +62,23 @@ static void we_close_first(void)
 	peer_close(&peer);
 }
 
+/* After a closed window it opens: that ends probes, not the wait that runs in the same timer. */
+static void windows_do_not_prolong(void)
+{
+	open_connected();
+	utcp_finish(peer.utcp, peer.conn);
+	take_fin();
+	peer.window = 0;
+	peer_send(&peer, FIN | ACK, NULL, 0);
+	settle();
+	peer.window = 60000;
+	peer_send(&peer, ACK, NULL, 0);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 1);
+	peer_wait(&peer, 1100 * MS);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 0);
+	peer_close(&peer);
+}
+
 static void peer_closes_first(void)
 {
 	struct peer_segment out;
@@ -469,6 +486,7 @@ static void reset_in_last_ack_after_all_is_done(void)
 
 static const struct suite_test tests[] = {
 	{"we close first: TIME-WAIT, without the application", we_close_first},
+	{"a window that opens does not stop TIME-WAIT from ending", windows_do_not_prolong},
 	{"the peer closes first: CLOSE-WAIT still sends", peer_closes_first},
 	{"after our FIN the peer may stream for minutes", we_half_close},
 	{"both close at once", both_close_at_once},
