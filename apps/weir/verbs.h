@@ -21,6 +21,7 @@ int verb_trend(int argc, char **argv);
 int verb_calibrate(int argc, char **argv);
 int verb_reproduce(int argc, char **argv);
 int verb_verify(int argc, char **argv);
+int verb_sim(int argc, char **argv);
 int verb_agent(int argc, char **argv);
 
 #endif

@@ -45,6 +45,7 @@ MAY_INCLUDE = [
     ("stacks/socket/", ["stacks/socket/", "dataplane/"]),
     ("stacks/memory/", ["stacks/memory/", "dataplane/"]),
     ("stacks/", ["dataplane/"]),
+    ("apps/sim/", ["apps/", "stacks/utcp/", "dataplane/"]),
     ("apps/", ["apps/", "stacks/registry.h", "dataplane/"]),
     ("tests/", [""]),
 ]

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char flag_letters[] = "FSRPAUEW"; /* from the lowest bit */
+static const char flag_letters[] = "FSRPAUEC"; /* from the lowest bit */
 
 /* A file being read, and the words of its line. */
 struct reader {

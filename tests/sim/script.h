@@ -14,7 +14,7 @@
  *  finish, abort          what else it does
  *  read N                 it reads N bytes, which are all that is there and the right ones
  *  read N any             the same, whatever the bytes are
- *  < FLAGS [FIELD...]     the peer sends; FLAGS are of FSRPAUEW, or -
+ *  < FLAGS [FIELD...]     the peer sends; FLAGS are of FSRPAUEC, or -
  *  > FLAGS [FIELD...]     we sent exactly this next; what is not said is not looked at
  *  +20ms                  time passes (ns, us, ms, s)
  *  drain                  whatever we sent is passed over

@@ -1,6 +1,6 @@
 #include "dataplane/core/timer.h"
 
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 
 #define TICK (1ull << TIMER_TICK_SHIFT)

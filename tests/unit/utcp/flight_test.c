@@ -1,7 +1,7 @@
 #include "stacks/utcp/flight.h"
 
 #include "stacks/utcp/seq.h"
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 
 #include <string.h>

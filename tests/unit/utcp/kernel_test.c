@@ -9,7 +9,7 @@
 #include "stacks/utcp/utcp.h"
 
 #include "dataplane/core/clock.h"
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 
 #include <arpa/inet.h>

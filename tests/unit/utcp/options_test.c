@@ -1,7 +1,7 @@
 #include "stacks/utcp/options.h"
 
 #include "stacks/utcp/segment.h"
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 #include "tests/unit/utcp/peer.h"
 

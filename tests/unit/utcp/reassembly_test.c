@@ -1,6 +1,6 @@
 #include "stacks/utcp/reassembly.h"
 
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 
 #include <string.h>

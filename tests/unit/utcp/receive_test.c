@@ -1,6 +1,6 @@
 #include "tests/unit/utcp/peer.h"
 
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "stacks/utcp/segment.h"
 
 #include "stacks/utcp/checksum.h"
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/unit/utcp/peer.h"
 
 #include "tests/support/suite.h"

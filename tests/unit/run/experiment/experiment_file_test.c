@@ -1,5 +1,5 @@
 #include "apps/run/plan/plan.h"
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 #include "apps/run/hosts/clients.h"
 
 #include "apps/load/load.h"
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 
 #include <stdlib.h>

@@ -5,8 +5,8 @@
  * of index and place. So a receiver that knows neither learns both, and finds any byte that is not
  * where it belongs.
  */
-#ifndef WEIR_TESTS_SIM_STREAM_H
-#define WEIR_TESTS_SIM_STREAM_H
+#ifndef WEIR_APPS_SIM_STREAM_H
+#define WEIR_APPS_SIM_STREAM_H
 
 #include "dataplane/core/span.h"
 

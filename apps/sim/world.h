@@ -6,10 +6,10 @@
  * applications read and write and in which pieces, and what the wire does. Safety is judged after
  * every step, liveness by the virtual time that passes after the faults have stopped.
  */
-#ifndef WEIR_TESTS_SIM_WORLD_H
-#define WEIR_TESTS_SIM_WORLD_H
+#ifndef WEIR_APPS_SIM_WORLD_H
+#define WEIR_APPS_SIM_WORLD_H
 
-#include "tests/sim/wire.h"
+#include "apps/sim/wire.h"
 
 #include <stdbool.h>
 #include <stdint.h>

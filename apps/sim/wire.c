@@ -1,9 +1,9 @@
-#include "tests/sim/wire.h"
+#include "apps/sim/wire.h"
 
 #include "dataplane/core/bytes.h"
 #include "dataplane/core/check.h"
 #include "stacks/utcp/packet.h"
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "dataplane/core/bytes.h"
 #include "stacks/utcp/packet.h"
-#include "tests/sim/wire.h"
+#include "apps/sim/wire.h"
 
 static void describe_tcp(const uint8_t *tcp, size_t bytes, char *text, size_t text_bytes)
 {

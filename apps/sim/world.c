@@ -1,9 +1,9 @@
-#include "tests/sim/world.h"
+#include "apps/sim/world.h"
 
 #include "dataplane/core/check.h"
 #include "stacks/utcp/utcp.h"
-#include "tests/sim/random.h"
-#include "tests/sim/stream.h"
+#include "apps/sim/random.h"
+#include "apps/sim/stream.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -543,7 +543,7 @@ bool world_run(struct world *world)
 	while (!world->failure[0] && !is_over(world)) {
 		step(world);
 		if (world->now_ns > world->config.heal_ns + world->config.bound_ns)
-			fail(world, "no end within %.0f s of virtual time after the faults stopped",
+			fail(world, "no end within %g s of virtual time after the faults stopped",
 			     (double)world->config.bound_ns / 1e9);
 	}
 	if (!world->failure[0])
