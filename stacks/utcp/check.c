@@ -159,6 +159,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 		conn->handle == HANDLE_CLOSING || conn->handle == HANDLE_TOLD || conn->reset_due;
 
 	CHECK(conn->state < CONN_STATE_COUNT);
+	CHECK(conn->times.on || conn->times.recent == 0);
 	CHECK(conn->challenges.taken <= CHALLENGES_CONN_MAX);
 	CHECK(conn->handle != HANDLE_NONE || conn->state == CONN_SYN_RECEIVED);
 	CHECK(!(conn->events & UTCP_CLOSED) || conn->handle == HANDLE_CLOSING);
