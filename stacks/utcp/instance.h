@@ -3,9 +3,9 @@
  *
  * A frame's way in: utcp_input (ip.c) -> arp.c; ip4.c -> icmp.c; ip6.c -> icmp6.c -> nd.c; or from
  * both families tcp_in.c, which finds the connection (tuples.h) and takes the steps of RFC 9293
- * 3.10.7. A frame's way out: utcp_output (tcp_out.c) asks the queue of ready answers, then each
- * connection on `out`. Time comes in through utcp_advance (tcp_timer.c). close.c ends connections,
- * in one place.
+ * 3.10.7, those of the peer's stream in receive.c. A frame's way out: utcp_output (tcp_out.c) asks
+ * the queue of ready answers, then each connection on `out`. Time comes in through utcp_advance
+ * (tcp_timer.c). close.c ends connections, in one place.
  *
  * Plane: turn, except create, destroy and listen in utcp.c.
  */

@@ -6,62 +6,10 @@
  */
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
+#include "stacks/utcp/receive.h"
 #include "stacks/utcp/seq.h"
 
-enum { DUP_ACKS_DUE_MAX = 64 };
-
 /* --- leaves ---------------------------------------------------------------------------------- */
-
-/* An ACK that the peer must be able to count (RFC 5681 4.2). */
-static void duplicate_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
-{
-	if (conn->dup_acks_due < DUP_ACKS_DUE_MAX)
-		conn->dup_acks_due++;
-	utcp_mark(utcp, conn);
-}
-
-/* In-order data waits for company: an ACK is due for every second full segment, else after a while
- * (RFC 9293 3.8.6.3). */
-static void schedule_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
-{
-	if (conn->rcv_nxt - conn->rcv_acked >= 2u * conn->mss) {
-		tcp_ack_soon(utcp, conn);
-	} else if (conn->ack_at_ns == TIMER_NEVER) {
-		conn->ack_at_ns = now_ns + utcp->config.ack_delay_ns;
-		timer_arm(&utcp->wheel, &conn->timer, conn->ack_at_ns);
-	}
-}
-
-/* Of what was already in order, this arrived again: the next ACK says so (RFC 2883 4.1). What lies
- * further back than a window is no peer's that hears our ACKs. */
-static void note_twice(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
-{
-	uint32_t end = seq_min(segment->seq + segment->bytes, conn->rcv_nxt);
-
-	if (conn->sack_ok && seq_before(segment->seq, end) &&
-	    conn->rcv_nxt - segment->seq <= conn->recv.capacity)
-		gaps_note_twice(&utcp->gaps, &conn->gaps, segment->seq, end);
-}
-
-/* Copies bytes into the receive ring's free room, `offset` behind what is in order. */
-static void store(struct ring *ring, uint32_t offset, const uint8_t *data, uint32_t bytes)
-{
-	uint32_t at = ring->tail + offset, first = ring_first_piece(ring, at, bytes);
-
-	CHECK(offset + bytes <= ring_free(ring));
-	memcpy(ring->base + (at & (ring->capacity - 1)), data, first);
-	if (__builtin_expect(first < bytes, 0))
-		memcpy(ring->base, data + first, bytes - first);
-}
-
-/* In-order data reaches `bytes` further; it stands in the ring. */
-static void deliver(struct utcp *utcp, struct utcp_conn *conn, uint32_t bytes)
-{
-	ring_commit(&conn->recv, bytes);
-	conn->rcv_nxt += bytes;
-	utcp->counters.in_bytes += bytes;
-	utcp_post(utcp, conn, UTCP_READABLE);
-}
 
 /* RFC 9293 3.10.7.4, the send window, and only from a segment newer than the last that set it. */
 static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
@@ -104,9 +52,9 @@ static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
 		recovery_take_ack(utcp, conn, segment, now_ns);
 	take_window(utcp, conn, segment);
 	if (segment->bytes > 0) {
-		store(&conn->recv, 0, segment->data, segment->bytes);
-		deliver(utcp, conn, segment->bytes);
-		schedule_ack(utcp, conn, now_ns);
+		receive_store(&conn->recv, 0, segment->data, segment->bytes);
+		receive_deliver(utcp, conn, segment->bytes);
+		receive_schedule_ack(utcp, conn, now_ns);
 	}
 	if (conn_has_unsent(conn))
 		utcp_mark(utcp, conn);
@@ -219,7 +167,7 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN))
 		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
 	if (!(segment->flags & TCP_SYN))
-		note_twice(utcp, conn, segment);
+		receive_note_twice(utcp, conn, segment);
 	answer_unacceptable(utcp, conn, segment, now_ns);
 	return false;
 }
@@ -337,128 +285,6 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 	return take_fin_ack(utcp, conn, now_ns);
 }
 
-/* Cuts off what we have, and what lies beyond the window or the peer's own FIN. The sixth step,
- * URG, is to do nothing (RFC 6093). */
-static void trim(struct utcp_conn *conn, struct segment *segment)
-{
-	uint32_t edge = conn->rcv_edge, end;
-	int32_t had = seq_diff(conn->rcv_nxt, segment->seq);
-
-	if (had > 0) {
-		uint32_t cut = (uint32_t)had < segment->bytes ? (uint32_t)had : segment->bytes;
-
-		segment->seq += cut;
-		segment->data += cut;
-		segment->bytes -= cut;
-	}
-	if (conn->fin_known)
-		edge = seq_min(edge, conn->fin_seq);
-	end = segment->seq + segment->bytes;
-	if (seq_after(end, edge)) {
-		uint32_t beyond = end - edge;
-
-		segment->bytes -= beyond < segment->bytes ? beyond : segment->bytes;
-		segment->flags &= (uint16_t)~TCP_FIN;
-	}
-}
-
-/* Of data with a gap before it, what was there already (RFC 2883 4.2). */
-static void note_twice_ahead(struct utcp *utcp, struct utcp_conn *conn,
-			     const struct segment *segment)
-{
-	const struct gaps_table *table = gaps_at(&utcp->gaps, conn->gaps);
-	struct seq_range had;
-
-	if (!table || !conn->sack_ok)
-		return;
-	had = reassembly_overlap(&table->reassembly, segment->seq, segment->seq + segment->bytes);
-	if (had.begin != had.end)
-		gaps_note_twice(&utcp->gaps, &conn->gaps, had.begin, had.end);
-}
-
-/* Data with a gap before it is kept at its place, and the peer is told of the gap at once. */
-static void keep_out_of_order(struct utcp *utcp, struct utcp_conn *conn,
-			      const struct segment *segment)
-{
-	uint32_t offset = segment->seq - conn->rcv_nxt;
-
-	note_twice_ahead(utcp, conn, segment);
-	if (gaps_add(&utcp->gaps, &conn->gaps, segment->seq, segment->seq + segment->bytes)) {
-		store(&conn->recv, offset, segment->data, segment->bytes);
-		utcp->counters.ooo_segments++;
-	} else {
-		utcp->counters.ooo_dropped++;
-	}
-}
-
-/* Seventh, the payload. */
-static void step_payload(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,
-			 uint64_t now_ns)
-{
-	uint32_t reach;
-
-	note_twice(utcp, conn, segment);
-	trim(conn, segment);
-	if (segment->bytes == 0)
-		return;
-	if (segment->seq != conn->rcv_nxt) {
-		keep_out_of_order(utcp, conn, segment);
-		duplicate_ack_soon(utcp, conn);
-		return;
-	}
-	store(&conn->recv, 0, segment->data, segment->bytes);
-	reach = segment->seq + segment->bytes;
-	if (conn->gaps != SLAB_NONE) {
-		reach = gaps_take(&utcp->gaps, &conn->gaps, reach);
-		tcp_ack_soon(utcp, conn); /* it filled a gap (RFC 5681 4.2) */
-	}
-	deliver(utcp, conn, reach - conn->rcv_nxt);
-	schedule_ack(utcp, conn, now_ns);
-}
-
-/* Remembers where the peer's stream ends. A FIN before data that already came is a lie and is
- * ignored. */
-static void note_fin(const struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
-{
-	const struct gaps_table *table = gaps_at(&utcp->gaps, conn->gaps);
-	uint32_t fin_seq = segment->seq + segment->bytes;
-
-	if (!(segment->flags & TCP_FIN) || conn->fin_known || seq_before(fin_seq, conn->rcv_nxt))
-		return;
-	if (table && reassembly_reaches_beyond(&table->reassembly, fin_seq))
-		return;
-	conn->fin_known = true;
-	conn->fin_seq = fin_seq;
-}
-
-/* Eighth, FIN, once all before it is there. */
-static void step_fin(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
-		     uint64_t now_ns)
-{
-	note_fin(utcp, conn, segment);
-	if (!conn->fin_known)
-		return;
-	if (conn->fin_seq != conn->rcv_nxt) {
-		if (segment->bytes == 0 && (segment->flags & TCP_FIN))
-			duplicate_ack_soon(utcp, conn); /* a FIN ahead of data: the gap is news */
-		return;
-	}
-	conn->rcv_nxt++;
-	utcp_post(utcp, conn, UTCP_FINISHED);
-	tcp_ack_soon(utcp, conn);
-	switch (conn->state) {
-	case CONN_ESTABLISHED:
-		conn_set_state(conn, CONN_CLOSE_WAIT);
-		break;
-	case CONN_FIN_WAIT_1:
-		conn_set_state(conn, CONN_CLOSING);
-		break;
-	default:
-		close_enter_time_wait(utcp, conn, now_ns);
-		break;
-	}
-}
-
 /* The SYN-ACK of a simultaneous open (3.5, figure 8): the SYN that we have, with an ACK of ours. */
 static bool completes_both(const struct utcp_conn *conn, const struct segment *segment)
 {
@@ -486,8 +312,8 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 	if (conn_receiving(conn)) { /* after the peer's FIN there is nothing to receive */
 		if (segment->bytes > 0)
 			ecn_take_data(utcp, conn, segment, now_ns);
-		step_payload(utcp, conn, segment, now_ns);
-		step_fin(utcp, conn, segment, now_ns);
+		receive_payload(utcp, conn, segment, now_ns);
+		receive_fin(utcp, conn, segment, now_ns);
 	}
 	if (conn_has_unsent(conn))
 		utcp_mark(utcp, conn);
