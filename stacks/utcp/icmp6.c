@@ -1,6 +1,7 @@
 #include "stacks/utcp/icmp6.h"
 
 #include "dataplane/core/bytes.h"
+#include "stacks/utcp/advice.h"
 #include "stacks/utcp/checksum.h"
 #include "stacks/utcp/instance.h"
 #include "stacks/utcp/nd.h"
@@ -122,6 +123,53 @@ static bool echo(struct utcp *utcp, const struct ip6_packet *packet, size_t byte
 	return true;
 }
 
+/* RFC 4443 3. An unknown next header says what "protocol unreachable" says of IPv4 (3.4). */
+static enum advice_kind kind_of(const uint8_t *message)
+{
+	uint8_t code = message[ICMP_CODE];
+
+	switch (message[ICMP_TYPE]) {
+	case ICMP6_UNREACHABLE:
+		return code == ICMP6_PORT_UNREACHABLE ? ADVICE_REFUSED : ADVICE_SOFT;
+	case ICMP6_TOO_BIG:
+		return ADVICE_TOO_BIG;
+	case ICMP6_PROBLEM:
+		return code == ICMP6_PROBLEM_HEADER ? ADVICE_UNREACHABLE : ADVICE_SOFT;
+	default:
+		return ADVICE_SOFT;
+	}
+}
+
+/* Reads the quoted packet: ours carry TCP without extension headers. False if it is none. */
+static bool read_quoted(const uint8_t *ip, size_t bytes, struct advice *advice)
+{
+	const uint8_t *tcp = ip + IP6_BYTES;
+
+	if (bytes < IP6_BYTES + ICMP_QUOTED_TCP || ip[IP6_VERSION] >> 4 != 6 ||
+	    ip[IP6_NEXT] != IP_TCP)
+		return false;
+	advice->packet_bytes = (uint16_t)(IP6_BYTES + bytes_get_be16(ip + IP6_PAYLOAD));
+	advice->ends = (struct segment_ends){.own = addr_of_ip6(ip + IP6_SOURCE),
+					     .peer = addr_of_ip6(ip + IP6_DESTINATION),
+					     .own_port = bytes_get_be16(tcp + TCP_SOURCE),
+					     .peer_port = bytes_get_be16(tcp + TCP_DESTINATION)};
+	advice->seq = bytes_get_be32(tcp + TCP_SEQ);
+	return true;
+}
+
+static bool take_error(struct utcp *utcp, const struct ip6_packet *packet, size_t bytes)
+{
+	const uint8_t *message = packet->frame + packet->at;
+	struct advice advice = {.kind = kind_of(message)};
+	uint32_t mtu = bytes_get_be32(message + ICMP6_MTU);
+
+	if (packet->to_many || !read_quoted(message + ICMP_BYTES, bytes - ICMP_BYTES, &advice) ||
+	    !ip6_is_own(utcp, &advice.ends.own) || addr_is_ip4(&advice.ends.peer))
+		return false;
+	advice.mtu = mtu < UINT16_MAX ? (uint16_t)mtu : UINT16_MAX;
+	return advice_take(utcp, &advice);
+}
+
 uint64_t *icmp6_input(struct utcp *utcp, const struct ip6_packet *packet, uint64_t now_ns)
 {
 	const uint8_t *ip = packet->frame + ETH_BYTES, *message = packet->frame + packet->at;
@@ -134,7 +182,9 @@ uint64_t *icmp6_input(struct utcp *utcp, const struct ip6_packet *packet, uint64
 	if (message[ICMP_TYPE] >= ICMP6_ROUTER_SOLICITATION && message[ICMP_TYPE] <= ICMP6_REDIRECT)
 		return nd_input(utcp, packet, bytes, now_ns) ? &counters->in_nd
 							     : &counters->drop_nd;
-	if (message[ICMP_TYPE] == ICMP6_ECHO && echo(utcp, packet, bytes))
+	if (message[ICMP_TYPE] < ICMP6_ERRORS_END
+		    ? take_error(utcp, packet, bytes)
+		    : message[ICMP_TYPE] == ICMP6_ECHO && echo(utcp, packet, bytes))
 		return &counters->in_icmp;
 	return &counters->drop_icmp;
 }

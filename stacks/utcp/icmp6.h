@@ -1,6 +1,6 @@
 /*
- * icmp6: ICMPv6 (RFC 4443): echoes, what we say of packets that we cannot take, and neighbour
- * discovery's way in.
+ * icmp6: ICMPv6 (RFC 4443): echoes, what we say of packets that we cannot take and what others say
+ * of ours (advice.h), and neighbour discovery's way in.
  *
  * Plane: turn.
  */

@@ -108,7 +108,12 @@ enum {
 /* ICMPv6 (RFC 4443), whose first 8 bytes stand as those of ICMP. */
 enum {
 	ICMP6_ERRORS_END = 128, /* types below are errors */
-	ICMP6_PROBLEM = 4,	/* parameter problem; its pointer begins at ICMP6_POINTER */
+	ICMP6_UNREACHABLE = 1,
+	ICMP6_PORT_UNREACHABLE = 4, /* its code */
+	ICMP6_TOO_BIG = 2,
+	ICMP6_MTU = 4, /* of the next hop, 32 bits (RFC 4443 3.2) */
+	ICMP6_TIME_EXCEEDED = 3,
+	ICMP6_PROBLEM = 4, /* parameter problem; its pointer begins at ICMP6_POINTER */
 	ICMP6_PROBLEM_FIELD = 0,
 	ICMP6_PROBLEM_HEADER = 1,
 	ICMP6_PROBLEM_OPTION = 2,
