@@ -27,6 +27,14 @@ const char *wire_describe(const uint8_t *frame, size_t bytes, char *text, size_t
 		snprintf(text, text_bytes, "ARP %s for %08x",
 			 bytes_get_be16(inner + ARP_OPERATION) == ARP_REQUEST ? "request" : "reply",
 			 bytes_get_be32(inner + ARP_TARGET_IP));
+	else if (type == ETH_TYPE_IPV6 && bytes >= HEAD_BYTES_MAX && inner[IP6_NEXT] == IP_TCP)
+		describe_tcp(inner + IP6_BYTES, bytes_get_be16(inner + IP6_PAYLOAD), text,
+			     text_bytes);
+	else if (type == ETH_TYPE_IPV6 && bytes >= ETH_BYTES + IP6_BYTES + ND_OPTIONS &&
+		 inner[IP6_NEXT] == IP6_ICMP)
+		snprintf(text, text_bytes, "ICMPv6 type %u for ..%04x",
+			 inner[IP6_BYTES + ICMP_TYPE],
+			 bytes_get_be16(inner + IP6_BYTES + ND_OPTIONS - 2));
 	else if (type == ETH_TYPE_IPV4 && bytes >= HEAD_BYTES && inner[IP_PROTOCOL] == IP_TCP)
 		describe_tcp(inner + IP_BYTES, bytes_get_be16(inner + IP_TOTAL) - IP_BYTES, text,
 			     text_bytes);

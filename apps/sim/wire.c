@@ -121,11 +121,15 @@ static void corrupt(struct wire *wire, struct flying *flying)
 	}
 }
 
-/* Whether a frame is IPv4 and may be marked: an ECT codepoint (RFC 3168 5). */
+/* Whether a frame is IP and may be marked: an ECT codepoint (RFC 3168 5). */
 static bool may_be_marked(const uint8_t *frame, size_t bytes)
 {
-	return bytes >= ETH_BYTES + IP_BYTES && bytes_get_be16(frame + ETH_TYPE) == ETH_TYPE_IPV4 &&
-	       (frame[ETH_BYTES + IP_TOS] & IP_CE) % IP_CE != 0;
+	uint16_t type = bytes >= ETH_BYTES + IP_BYTES ? bytes_get_be16(frame + ETH_TYPE) : 0;
+	uint8_t field = type != 0 ? frame[ETH_BYTES + IP_TOS] : 0;
+
+	if (type == ETH_TYPE_IPV6)
+		field >>= IP6_ECN_SHIFT;
+	return (type == ETH_TYPE_IPV4 || type == ETH_TYPE_IPV6) && (field & IP_CE) % IP_CE != 0;
 }
 
 /* Sets CE, and corrects the header checksum by the difference (RFC 1624, equation 3). */
@@ -134,6 +138,10 @@ static void mark(uint8_t *frame)
 	uint8_t *ip = frame + ETH_BYTES;
 	uint32_t sum = (uint16_t)~bytes_get_be16(ip + IP_CHECKSUM);
 
+	if (bytes_get_be16(frame + ETH_TYPE) == ETH_TYPE_IPV6) {
+		ip[IP6_CLASS] |= IP_CE << IP6_ECN_SHIFT; /* no checksum covers it */
+		return;
+	}
 	sum += (uint16_t)~bytes_get_be16(ip + IP_VERSION);
 	ip[IP_TOS] |= IP_CE;
 	sum += bytes_get_be16(ip + IP_VERSION);

@@ -16,6 +16,7 @@ enum {
 	STREAMS_MAX = 128,
 	EVENTS = 8,
 	IP_FIRST = 0x0a000001,
+	IP6_MTU_MIN = 1280,
 	ISN_BELOW_WRAP = 30000, /* most that an initial number is under the wrap */
 };
 
@@ -44,6 +45,7 @@ struct host {
 	struct flow flows[CONNS_MAX];
 	unsigned to_open;
 	uint64_t open_at;
+	bool has_ip6; /* its link's MTU is large enough */
 	uint64_t opened;
 	uint64_t closed;
 };
@@ -82,6 +84,13 @@ static uint32_t random_memory(struct random *random)
 	return 1024u << random_below(random, 7); /* 1 to 64 KiB */
 }
 
+static struct utcp_addr address_of(unsigned index, bool is_ip6)
+{
+	uint8_t ip6[16] = {0xfd, 0x77, [15] = (uint8_t)(index + 1)};
+
+	return is_ip6 ? addr_of_ip6(ip6) : addr_of_ip4(IP_FIRST + index);
+}
+
 static void create_host(struct world *world, unsigned index)
 {
 	struct host *host = &world->hosts[index];
@@ -103,6 +112,11 @@ static void create_host(struct world *world, unsigned index)
 		.isn = (uint32_t) - (int32_t)random_below(random, ISN_BELOW_WRAP),
 	};
 
+	if (config.mtu >= IP6_MTU_MIN) {
+		config.ip6 = address_of(index, true);
+		config.prefix6_bits = 64;
+		host->has_ip6 = true;
+	}
 	memset(config.secret, (int)index + 7, sizeof(config.secret));
 	CHECK(utcp_create(&config, world->now_ns, &host->utcp) == 0);
 	CHECK(utcp_listen(host->utcp, PORT) == 0);
@@ -178,8 +192,11 @@ static void open_one(struct world *world, unsigned index)
 {
 	struct host *host = &world->hosts[index];
 	struct utcp_conn *conn;
-	int error = utcp_connect(host->utcp, addr_of_ip4(IP_FIRST + 1 - index), PORT, world->now_ns,
-				 &conn);
+	/* Calls take turns with the families, where both hosts have both. */
+	bool is_ip6 = world->hosts[0].has_ip6 && world->hosts[1].has_ip6 &&
+		      (world->config.seed + host->to_open) % 2 == 0;
+	int error =
+		utcp_connect(host->utcp, address_of(1 - index, is_ip6), PORT, world->now_ns, &conn);
 
 	host->open_at = world->now_ns + random_below(&world->random, 50 * MS);
 	if (error) {
