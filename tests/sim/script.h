@@ -38,7 +38,7 @@
 
 enum {
 	SCRIPT_STEPS_MAX = 64,
-	SCRIPT_BOOK_MAX = 96, /* scripts and blocks */
+	SCRIPT_BOOK_MAX = 160, /* scripts and blocks */
 	SCRIPT_TITLE_BYTES = 160,
 	SCRIPT_NAME_BYTES = 32,
 	SCRIPT_LINE_BYTES = 160,

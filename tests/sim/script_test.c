@@ -30,10 +30,10 @@ static void play(void)
 int main(int argc, char **argv)
 {
 	static const char *const files[] = {
-		SCRIPTS_FOLDER "/states.txt",  SCRIPTS_FOLDER "/opening.txt",
-		SCRIPTS_FOLDER "/closing.txt", SCRIPTS_FOLDER "/options.txt",
-		SCRIPTS_FOLDER "/sack.txt",    SCRIPTS_FOLDER "/windows.txt",
-		SCRIPTS_FOLDER "/attacks.txt",
+		SCRIPTS_FOLDER "/states.txt",	SCRIPTS_FOLDER "/opening.txt",
+		SCRIPTS_FOLDER "/closing.txt",	SCRIPTS_FOLDER "/options.txt",
+		SCRIPTS_FOLDER "/sack.txt",	SCRIPTS_FOLDER "/windows.txt",
+		SCRIPTS_FOLDER "/recovery.txt", SCRIPTS_FOLDER "/attacks.txt",
 	};
 	static char names[SCRIPT_BOOK_MAX][2 * SCRIPT_TITLE_BYTES + 8];
 	static struct suite_test tests[SCRIPT_BOOK_MAX];

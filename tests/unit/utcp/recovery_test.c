@@ -1,4 +1,4 @@
-#include "tests/sim/random.h"
+#include "apps/sim/random.h"
 #include "tests/support/suite.h"
 #include "tests/unit/utcp/peer.h"
 
