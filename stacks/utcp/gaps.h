@@ -9,6 +9,9 @@
  * Also kept here: the last run of numbers that arrived twice, until an acknowledgement has reported
  * it (D-SACK, RFC 2883).
  *
+ * Bounds, whatever a peer sends: 256 bytes for every GAPS_SHARE-th connection; three passes over a
+ * table's REASSEMBLY_RANGES to note a segment out of order, four to report in an ACK.
+ *
  * Plane: turn; create and destroy are setup.
  */
 #ifndef WEIR_UTCP_GAPS_H

@@ -76,12 +76,15 @@ static void keep_out_of_order(struct utcp *utcp, struct utcp_conn *conn,
 void receive_payload(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,
 		     uint64_t now_ns)
 {
-	uint32_t reach;
+	uint32_t came = segment->bytes, reach;
 
 	receive_note_twice(utcp, conn, segment);
 	trim(conn, segment);
-	if (segment->bytes == 0)
+	if (segment->bytes == 0) {
+		if (came > 0) /* none of it was let in: that is unacceptable, and answered so */
+			tcp_ack_soon(utcp, conn);
 		return;
+	}
 	if (segment->seq != conn->rcv_nxt) {
 		keep_out_of_order(utcp, conn, segment);
 		duplicate_ack_soon(utcp, conn);

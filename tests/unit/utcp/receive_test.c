@@ -247,6 +247,21 @@ static void never_promises_what_it_has_not(void)
 	peer_close(&peer);
 }
 
+/* A peer that hears nothing while our window is shut would give us up. */
+static void answers_what_it_cannot_take(void)
+{
+	static const uint8_t data[256];
+	struct peer_segment answer;
+
+	open_connected(256);
+	peer_send(&peer, ACK, data, sizeof(data));
+	peer_drain(&peer);
+	peer_send_at(&peer, peer.seq - 10, ACK, data, 20);
+	CU_ASSERT(peer_take(&peer, &answer) && answer.ack == peer.seq && answer.window == 0);
+	CU_ASSERT(peer_app_read(&peer, got, sizeof(got)) == 256);
+	peer_close(&peer);
+}
+
 static void cuts_at_the_window(void)
 {
 	static uint8_t data[1460];
@@ -334,6 +349,7 @@ static const struct suite_test tests[] = {
 	{"a write with nothing to send keeps pending ACKs", a_write_keeps_pending_acks},
 	{"the window closes, stays closed for little, and is never exceeded",
 	 never_promises_what_it_has_not},
+	{"data of which a shut window lets nothing in is answered", answers_what_it_cannot_take},
 	{"what lies beyond the window is cut off, its FIN too", cuts_at_the_window},
 	{"the urgent pointer changes nothing", urgent_is_ignored},
 	{"reads of any size over the ring's edge keep the stream", random_reads_over_the_edge},
