@@ -224,6 +224,12 @@ static void refuses_malformed_discovery(void)
 		peer_put_frame(&peer, frame, bytes);
 		CU_ASSERT(COUNT(drop_nd) == i + 1);
 	}
+	bytes = nd_frame(frame, &m);
+	frame[ICMP + 24] = 14; /* an option that is passed over, but not of length 0 */
+	frame[ICMP + 25] = 0;
+	seal(frame, bytes);
+	peer_put_frame(&peer, frame, bytes);
+	CU_ASSERT(COUNT(drop_nd) == ++count);
 	for (unsigned cut = 8; cut < 24; cut++) {
 		nd_frame(frame, &m);
 		frame[ETH + 5] = (uint8_t)cut;
