@@ -92,13 +92,23 @@ void congestion_acked(struct congestion *congestion, uint16_t mss, const struct 
 		congestion->peak = 0;
 }
 
+/*
+ * What was in flight when a loss was met (RFC 5681 3.1, FlightSize). ACKs that came with the
+ * news, before anything could be sent, are not to count, nor is limited transmit (3.2, step 2).
+ */
+static uint32_t flight_at_loss(const struct congestion *congestion, uint32_t flight)
+{
+	return congestion_least(congestion_most(flight, congestion->peak), congestion->cwnd);
+}
+
 void congestion_recover(struct congestion *congestion, uint16_t mss, uint32_t flight,
 			uint32_t snd_max)
 {
 	congestion->recovering = true;
 	congestion->recover = snd_max;
 	if (!is_answered(congestion, snd_max - flight))
-		congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
+		congestion->ssthresh = congestion->algorithm->reduce(
+			congestion, mss, flight_at_loss(congestion, flight));
 	note_cut(congestion, snd_max);
 }
 
@@ -112,7 +122,8 @@ void congestion_recovered(struct congestion *congestion)
 void congestion_repaired(struct congestion *congestion, uint16_t mss, uint32_t flight,
 			 uint32_t snd_max)
 {
-	congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
+	congestion->ssthresh =
+		congestion->algorithm->reduce(congestion, mss, flight_at_loss(congestion, flight));
 	note_cut(congestion, snd_max);
 	congestion->cwnd = congestion_least(congestion->cwnd, congestion->ssthresh);
 }
