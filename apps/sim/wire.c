@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Nanoseconds in which a bit a second sends a byte. */
+#define SECOND_BITS (8ull * 1000 * 1000 * 1000)
+
 enum { SENDER_BEGIN = 6, SENDER_END = 12 }; /* in an Ethernet header */
 
 struct flying {
@@ -26,6 +29,7 @@ struct wire {
 	unsigned count;
 	unsigned room;
 	uint64_t order;
+	uint64_t free_at_ns[2]; /* when the bottleneck has sent all that waits */
 	uint64_t last_at_ns[2]; /* so that jitter alone keeps the order */
 	bool tracing;
 	FILE *trace;
@@ -121,18 +125,29 @@ static void corrupt(struct wire *wire, struct flying *flying)
 	}
 }
 
-/* Whether a frame is IP and may be marked: an ECT codepoint (RFC 3168 5). */
-static bool may_be_marked(const uint8_t *frame, size_t bytes)
+/* The ECN field of a frame (RFC 3168 5), 0 for what is not IP. */
+static unsigned ecn_of(const uint8_t *frame, size_t bytes)
 {
-	uint16_t type = bytes >= ETH_BYTES + IP_BYTES ? bytes_get_be16(frame + ETH_TYPE) : 0;
-	uint8_t field = type != 0 ? frame[ETH_BYTES + IP_TOS] : 0;
+	const uint8_t *ip = frame + ETH_BYTES;
 
-	if (type == ETH_TYPE_IPV6)
-		field >>= IP6_ECN_SHIFT;
-	return (type == ETH_TYPE_IPV4 || type == ETH_TYPE_IPV6) && (field & IP_CE) % IP_CE != 0;
+	if (bytes < ETH_BYTES + IP_BYTES)
+		return 0;
+	switch (bytes_get_be16(frame + ETH_TYPE)) {
+	case ETH_TYPE_IPV4:
+		return ip[IP_TOS] & IP_CE;
+	case ETH_TYPE_IPV6:
+		return ip[IP6_CLASS] >> IP6_ECN_SHIFT & IP_CE;
+	default:
+		return 0;
+	}
 }
 
-/* Sets CE, and corrects the header checksum by the difference (RFC 1624, equation 3). */
+static bool may_be_marked(const uint8_t *frame, size_t bytes)
+{
+	return ecn_of(frame, bytes) % IP_CE != 0;
+}
+
+/* Sets CE, and corrects an IPv4 header's checksum by the difference (RFC 1624, equation 3). */
 static void mark(uint8_t *frame)
 {
 	uint8_t *ip = frame + ETH_BYTES;
@@ -150,6 +165,43 @@ static void mark(uint8_t *frame)
 	bytes_put_be16(ip + IP_CHECKSUM, (uint16_t)~sum);
 }
 
+uint64_t wire_queued(const struct wire *wire, unsigned end, uint64_t now_ns)
+{
+	uint64_t free_at_ns = wire->free_at_ns[end];
+
+	return free_at_ns > now_ns ? (free_at_ns - now_ns) * wire->faults.bits_per_s / SECOND_BITS
+				   : 0;
+}
+
+/* Has a frame wait for the bottleneck; false if there is no room for it. */
+static bool enter_queue(struct wire *wire, unsigned end, size_t bytes, uint64_t now_ns)
+{
+	uint64_t *free_at_ns = &wire->free_at_ns[end];
+
+	if (wire->faults.bits_per_s == 0) {
+		*free_at_ns = now_ns;
+		return true;
+	}
+	if (wire_queued(wire, end, now_ns) + bytes > wire->faults.queue_bytes)
+		return false;
+	if (*free_at_ns < now_ns)
+		*free_at_ns = now_ns;
+	*free_at_ns += bytes * SECOND_BITS / wire->faults.bits_per_s;
+	return true;
+}
+
+/* Whether a frame that may be marked is: now and then, or for the bottleneck's queue, in which it
+ * already waits. */
+static bool strikes_mark(struct wire *wire, unsigned end, size_t bytes, uint64_t now_ns)
+{
+	const struct wire_faults *faults = &wire->faults;
+
+	if (faults->mark_bytes > 0 &&
+	    wire_queued(wire, end, now_ns) > (uint64_t)faults->mark_bytes + bytes)
+		return true;
+	return faults->mark > 0 && random_chance(&wire->random, faults->mark);
+}
+
 static void launch(struct wire *wire, unsigned end, const uint8_t *frame, size_t bytes,
 		   uint64_t now_ns, const char *fate)
 {
@@ -157,7 +209,8 @@ static void launch(struct wire *wire, unsigned end, const uint8_t *frame, size_t
 	struct flying flying = {.order = wire->order++, .to = 1 - end, .bytes = bytes};
 	char text[160];
 
-	flying.at_ns = now_ns + faults->delay_ns + random_below(&wire->random, faults->jitter_ns);
+	flying.at_ns = wire->free_at_ns[end] + faults->delay_ns +
+		       random_below(&wire->random, faults->jitter_ns);
 	if (random_chance(&wire->random, faults->reorder)) {
 		flying.at_ns += random_below(&wire->random, faults->reorder_ns);
 		fate = "held back";
@@ -169,8 +222,7 @@ static void launch(struct wire *wire, unsigned end, const uint8_t *frame, size_t
 	flying.frame = malloc(bytes);
 	CHECK(flying.frame != NULL);
 	memcpy(flying.frame, frame, bytes);
-	if (faults->mark > 0 && may_be_marked(frame, bytes) &&
-	    random_chance(&wire->random, faults->mark)) {
+	if (may_be_marked(frame, bytes) && strikes_mark(wire, end, bytes, now_ns)) {
 		mark(flying.frame);
 		fate = "marked";
 	}
@@ -190,7 +242,8 @@ void wire_send(struct wire *wire, unsigned end, const uint8_t *frame, size_t byt
 	char text[160];
 
 	CHECK(bytes > 0 && bytes <= WIRE_FRAME_MAX);
-	if (random_chance(&wire->random, wire->faults.loss)) {
+	if (random_chance(&wire->random, wire->faults.loss) ||
+	    !enter_queue(wire, end, bytes, now_ns)) {
 		if (wire->tracing)
 			wire_trace_note(wire, now_ns, "%c > %c  %s  LOST", "AB"[end], "AB"[1 - end],
 					wire_describe(frame, bytes, text, sizeof(text)));

@@ -1,9 +1,10 @@
 /*
  * wire: a simulated link between two ends, with seeded faults and a clock that is an argument.
  *
- * Frames put in at one end come out at the other, later, perhaps never, twice, changed, or in
- * another order. What happens is decided by the seed alone, so that the same calls see the same
- * faults. A trace of what happened to each frame can be kept for people to read.
+ * Frames put in at one end come out at the other, later, perhaps never, twice, changed, marked, or
+ * in another order; or they wait for each other at a bottleneck. What happens is decided by the
+ * seed alone, so that the same calls see the same faults. A trace of what happened to each frame
+ * can be kept for people to read.
  */
 #ifndef WEIR_APPS_SIM_WIRE_H
 #define WEIR_APPS_SIM_WIRE_H
@@ -26,6 +27,11 @@ struct wire_faults {
 	uint64_t reorder_ns;
 	uint64_t delay_ns;
 	uint64_t jitter_ns; /* added, and order is kept unless `reorder` strikes */
+
+	/* A bottleneck: frames of one direction wait for each other. */
+	uint64_t bits_per_s;  /* 0: none */
+	uint32_t queue_bytes; /* a frame that would make more wait is lost */
+	uint32_t mark_bytes;  /* one that finds more waiting is marked, if it may be; 0: never */
 };
 
 struct wire;
@@ -46,6 +52,9 @@ uint64_t wire_next(const struct wire *wire);
 /* Takes the next frame that is due: its length and where it comes out, or 0. */
 size_t wire_receive(struct wire *wire, uint64_t now_ns, uint8_t frame[WIRE_FRAME_MAX],
 		    unsigned *end_out);
+
+/* Bytes that wait for the bottleneck behind `end`. */
+uint64_t wire_queued(const struct wire *wire, unsigned end, uint64_t now_ns);
 
 /* Frames under way. */
 unsigned wire_in_flight(const struct wire *wire);

@@ -61,10 +61,14 @@ static uint32_t window_at(const struct congestion_cubic *cubic, uint16_t mss, ui
 	return window < CONGESTION_CWND_MAX ? (uint32_t)window : CONGESTION_CWND_MAX;
 }
 
-/* A part of the bytes acknowledged: what one window of them adds, of `whole`. */
+/*
+ * A part of the bytes acknowledged: what one window of them adds, of `whole`. Rounded up: around
+ * W_max the curve rises by less than a byte an ACK, and a window that waits there for whole ones
+ * stays behind it at each cut.
+ */
 static uint32_t part_of(uint32_t whole, const struct congestion_ack *ack, uint32_t cwnd)
 {
-	return (uint32_t)((uint64_t)whole * congestion_least(ack->acked, cwnd) / cwnd);
+	return (uint32_t)(((uint64_t)whole * congestion_least(ack->acked, cwnd) + cwnd - 1) / cwnd);
 }
 
 /*

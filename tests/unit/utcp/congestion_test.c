@@ -341,6 +341,63 @@ static void cubic_does_not_count_pauses(void)
 	CU_ASSERT_TRUE(c.cwnd >= before && c.cwnd < before + 10 * MSS);
 }
 
+/*
+ * The mean window, segments, where one of `every` segments is marked and nothing else limits: over
+ * 40 cuts, after as many that are not looked at.
+ */
+static double mean_window(const struct congestion_algorithm *algorithm, uint32_t every,
+			  uint64_t rtt_ns)
+{
+	struct congestion c;
+	double now_ns = 1e9, begun_ns = 0;
+
+	congestion_init(&c, algorithm, MSS, 0, false);
+	for (uint64_t i = 1; i <= 80ull * every; i++) {
+		uint32_t flight = c.cwnd / MSS * MSS;
+
+		if (i == 40ull * every)
+			begun_ns = now_ns;
+		now_ns += (double)rtt_ns * MSS / c.cwnd;
+		congestion_acked(&c, MSS,
+				 &(struct congestion_ack){.ack = (uint32_t)(i * MSS),
+							  .acked = MSS,
+							  .flight = flight,
+							  .now_ns = (uint64_t)now_ns,
+							  .rtt_ns = rtt_ns,
+							  .marked = i % every == 0});
+	}
+	return 40.0 * every * (double)rtt_ns / (now_ns - begun_ns);
+}
+
+/* RFC 9438 5.1, for one mark in 1/p segments: CUBIC's 1.054 (RTT / p)^0.75, or NewReno's (1.5 /
+ * p)^0.5 where that is more. */
+static void cubic_windows_are_those_of_the_rfc(void)
+{
+	static const uint32_t every[] = {100, 1000, 10000, 100000};
+	static const double rtts_s[] = {0.01, 0.1};
+
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned k = 0; k < 2; k++) {
+			double reno = sqrt(1.5 * every[i]);
+			double cubic = 1.054 * pow(rtts_s[k] * every[i], 0.75);
+			double expected = cubic > reno ? cubic : reno;
+			double seen = mean_window(&congestion_cubic, every[i],
+						  (uint64_t)(rtts_s[k] * 1e9));
+
+			CU_ASSERT_DOUBLE_EQUAL(seen, expected, expected * 0.08);
+		}
+}
+
+static void newreno_windows_are_as_known(void)
+{
+	for (uint32_t every = 100; every <= 10000; every *= 10) {
+		double expected = sqrt(1.5 * every);
+
+		CU_ASSERT_DOUBLE_EQUAL(mean_window(&congestion_newreno, every, SECOND_NS / 100),
+				       expected, expected * 0.04);
+	}
+}
+
 /* A clock that stands still, or has run for years, breaks nothing. */
 static void cubic_stays_within_bounds(void)
 {
@@ -390,6 +447,8 @@ static const struct suite_test tests[] = {
 	{"CUBIC follows its curve around the last cut and beyond", cubic_follows_its_curve},
 	{"CUBIC is no slower than NewReno would be", cubic_is_no_slower_than_newreno},
 	{"CUBIC that has less than before leaves room to others", cubic_leaves_room_to_others},
+	{"CUBIC's mean windows are those of RFC 9438", cubic_windows_are_those_of_the_rfc},
+	{"NewReno's mean windows are the square root of 1.5 / p", newreno_windows_are_as_known},
 	{"CUBIC does not count pauses", cubic_does_not_count_pauses},
 	{"CUBIC's window moves by no more than a half, whatever the clock does",
 	 cubic_stays_within_bounds},
