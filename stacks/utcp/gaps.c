@@ -41,11 +41,19 @@ static struct gaps_table *lease_table(struct gaps *gaps, uint32_t *lease)
 	return table;
 }
 
-/* Takes the table away that was not added to for longest. */
-static void withdraw_one(struct gaps *gaps)
+/* Takes the table away that was not added to for longest, if others have asked for it often enough;
+ * false if not. */
+static bool withdraw_one(struct gaps *gaps)
 {
-	gaps_drop(gaps, list_member(gaps->used.next, struct gaps_table, link)->lease);
+	struct gaps_table *table = list_member(gaps->used.next, struct gaps_table, link);
+
+	if (table->wanted < GAPS_PATIENCE) {
+		table->wanted++;
+		return false;
+	}
+	gaps_drop(gaps, table->lease);
 	++*gaps->withdrawn;
+	return true;
 }
 
 static void drop_if_empty(struct gaps *gaps, uint32_t *lease)
@@ -59,11 +67,12 @@ bool gaps_add(struct gaps *gaps, uint32_t *lease, uint32_t begin, uint32_t end)
 	struct gaps_table *table = gaps_at(gaps, *lease);
 
 	if (!table) {
-		if (gaps->tables.in_use == gaps->tables.count)
-			withdraw_one(gaps);
+		if (gaps->tables.in_use == gaps->tables.count && !withdraw_one(gaps))
+			return false;
 		table = lease_table(gaps, lease);
 	}
 	list_push(&gaps->used, &table->link);
+	table->wanted = 0;
 	return reassembly_add(&table->reassembly, begin, end);
 }
 

@@ -2,9 +2,11 @@
  * gaps: the reassembly tables that connections lease while something is missing.
  *
  * Most connections never miss anything and hold an index of none. There is a table for every
- * GAPS_SHARE-th connection; when all are leased, the one that was not added to for the longest time
- * is taken away, and what its connection kept out of order counts as never received. A receiver may
- * do that (RFC 2018 8), and whoever opens gaps and leaves them open loses them first.
+ * GAPS_SHARE-th connection. When all are leased, who comes anew keeps nothing out of order, which
+ * its peer takes for lost and sends again; until that has happened GAPS_PATIENCE times since the
+ * table that was not added to for the longest time was: then it is taken away, and what its
+ * connection kept counts as never received. A receiver may do that (RFC 2018 8), but it costs the
+ * peer a timeout, so it befalls only who opens gaps and leaves them open.
  *
  * Also kept here: the last run of numbers that arrived twice, until an acknowledgement has reported
  * it (D-SACK, RFC 2883).
@@ -21,11 +23,12 @@
 #include "dataplane/core/slab.h"
 #include "stacks/utcp/reassembly.h"
 
-enum { GAPS_SHARE = 8 };
+enum { GAPS_SHARE = 8, GAPS_PATIENCE = 64 };
 
 struct gaps_table {
 	struct list link; /* on gaps.used */
 	uint32_t *lease;  /* the holder's index of this table */
+	uint32_t wanted;  /* segments of others that found none since this was added to */
 	struct reassembly reassembly;
 	struct seq_range twice; /* empty: nothing to report */
 };

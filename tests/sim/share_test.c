@@ -329,6 +329,10 @@ static const struct link marking = {.bits_per_s = 100 * 1000 * 1000,
 				    .queue_bytes = 125000,
 				    .mark_bytes = 30000};
 
+/* The same, but it drops what finds the queue full. */
+static const struct link dropping = {
+	.bits_per_s = 100 * 1000 * 1000, .rtt_ns = 10 * MS, .queue_bytes = 125000};
+
 enum { SEEDS = 4 };
 
 /* What must come of it. */
@@ -410,7 +414,38 @@ static void cubic_leaves_newreno_its_share(void)
 	      &(struct bounds){.used = 0.9, .fairness = 0.9, .queued_bytes = 45000});
 }
 
+/* The receiver, made for four connections, has one table for what comes out of order. */
+static const struct bounds by_losses = {
+	.used = 0.95, .fairness = 0.95, .queued_bytes = 125000, .resent = 5000};
+
+static void cubic_shares_by_losses(void)
+{
+	static const struct sender senders[] = {{.congestion = UTCP_CUBIC},
+						{.congestion = UTCP_CUBIC}};
+
+	judge(&dropping, senders, 2, &by_losses);
+}
+
+static void newreno_shares_by_losses(void)
+{
+	static const struct sender senders[] = {{.congestion = UTCP_NEWRENO},
+						{.congestion = UTCP_NEWRENO}};
+
+	judge(&dropping, senders, 2, &by_losses);
+}
+
+static void cubic_and_newreno_share_by_losses(void)
+{
+	static const struct sender senders[] = {{.congestion = UTCP_CUBIC},
+						{.congestion = UTCP_NEWRENO}};
+
+	judge(&dropping, senders, 2, &by_losses);
+}
+
 static const struct suite_test tests[] = {
+	{"two CUBIC flows that lose fill a link evenly", cubic_shares_by_losses},
+	{"two NewReno flows that lose fill a link evenly", newreno_shares_by_losses},
+	{"CUBIC and NewReno that lose share a short path", cubic_and_newreno_share_by_losses},
 	{"two DCTCP flows fill a link evenly, lose nothing and keep its queue short", dctcp_shares},
 	{"four DCTCP flows do, too", four_of_dctcp_share},
 	{"a DCTCP flow that comes late gets its share", a_late_flow_of_dctcp_gets_its_share},

@@ -44,12 +44,35 @@ static void oldest_gives_way(void)
 	for (unsigned i = 0; i < TABLES; i++)
 		CU_ASSERT(gaps_add(&gaps, &leases[i], 10, 20));
 	CU_ASSERT(gaps_add(&gaps, &leases[0], 30, 40) && withdrawn == 0);
+	for (unsigned i = 0; i < GAPS_PATIENCE; i++)
+		CU_ASSERT(!gaps_add(&gaps, &leases[TABLES], 10, 20) && withdrawn == 0);
 	CU_ASSERT(gaps_add(&gaps, &leases[TABLES], 10, 20) && withdrawn == 1);
 	gaps_check(&gaps, TABLES);
 	gaps_note_twice(&gaps, &leases[1], 5, 9); /* that is not worth another's table */
 	CU_ASSERT(withdrawn == 1 && leases[1] == SLAB_NONE);
 	CU_ASSERT(leases[0] != SLAB_NONE && leases[1] == SLAB_NONE && leases[2] != SLAB_NONE);
 	for (unsigned i = 0; i <= TABLES; i++)
+		gaps_drop(&gaps, &leases[i]);
+	gaps_check(&gaps, 0);
+	gaps_destroy(&gaps);
+}
+
+/* Who goes on adding keeps what it has, however often others ask. */
+static void those_in_use_stay(void)
+{
+	uint32_t leases[TABLES + 1];
+	uint64_t withdrawn = 0;
+	struct gaps gaps;
+
+	memset(leases, 0xff, sizeof(leases));
+	CU_ASSERT_FATAL(gaps_create(&gaps, CONNS, &withdrawn) == 0);
+	for (unsigned i = 0; i < 10 * GAPS_PATIENCE; i++) {
+		for (unsigned k = 0; k < TABLES; k++)
+			CU_ASSERT(gaps_add(&gaps, &leases[k], 10, 20 + i));
+		CU_ASSERT(!gaps_add(&gaps, &leases[TABLES], 10, 20));
+	}
+	CU_ASSERT(withdrawn == 0);
+	for (unsigned i = 0; i < TABLES; i++)
 		gaps_drop(&gaps, &leases[i]);
 	gaps_check(&gaps, 0);
 	gaps_destroy(&gaps);
@@ -94,7 +117,10 @@ static void a_stream_survives_it(void)
 		conns[i] = peer.conn;
 		leave_a_gap((uint16_t)(1000 + i));
 	}
-	CU_ASSERT(COUNT(gaps_withdrawn) == 1 && COUNT(ooo_segments) == TABLES + 1);
+	for (unsigned i = 0; i < GAPS_PATIENCE; i++)
+		leave_a_gap(1000 + TABLES);
+	CU_ASSERT(COUNT(gaps_withdrawn) == 1 && COUNT(ooo_dropped) == GAPS_PATIENCE);
+	CU_ASSERT(COUNT(ooo_segments) == TABLES + 1);
 	CU_ASSERT(fill_the_gap(1000, conns[0]) == 1); /* what it had is to be sent again */
 	peer_send_at(&peer, (uint32_t)PEER_ISN + 2, ACK, "bcd", 3);
 	CU_ASSERT(fill_the_gap(1000, conns[0]) == 3);
@@ -124,6 +150,7 @@ static const struct suite_test tests[] = {
 	{"a table is leased only while something is missing or to be reported",
 	 leases_while_needed},
 	{"when none is left, the one not added to for longest gives way", oldest_gives_way},
+	{"a table that is added to stays, however many ask for one", those_in_use_stay},
 	{"a stream whose table gave way is whole once sent again", a_stream_survives_it},
 	{"a connection that ends gives its table back", an_end_gives_back},
 };
