@@ -466,6 +466,7 @@ static void heal(struct world *world)
 	struct wire_faults none = {.delay_ns = world->config.faults.delay_ns};
 
 	world->healed = true;
+	world->config.heal_ns = world->now_ns; /* later, if a host stood still just then */
 	wire_set_faults(world->wire, &none);
 	wire_trace_note(world->wire, world->now_ns, "the faults stop");
 }
