@@ -1,0 +1,49 @@
+/*
+ * rig: one utcp instance before the TCP of this host's kernel, over a device that leads to it.
+ *
+ * The device is a TAP, or one end of a veth pair seen through a packet socket; whoever calls has
+ * made it, with the kernel's address on the other side. Frames may pass a seeded wire on their way,
+ * which loses and reorders them, in real time.
+ */
+#ifndef WEIR_TESTS_INTEROP_RIG_H
+#define WEIR_TESTS_INTEROP_RIG_H
+
+#include "stacks/utcp/utcp.h"
+#include "apps/sim/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	RIG_PORT = 7878,
+	RIG_KERNEL_IP = 0x0a4d0001,
+	RIG_OWN_IP = 0x0a4d0002,
+	RIG_CONNS = 256,
+};
+
+struct rig {
+	int device;
+	struct utcp *utcp;
+	struct wire *wire; /* NULL: nothing happens on the way */
+	bool cut;	   /* nothing arrives any more, either way */
+	uint64_t now_ns;
+	uint64_t deadline_ns;
+	uint64_t unsent; /* frames that the device refused */
+	FILE *capture;	 /* of all that utcp got and sent, or NULL */
+};
+
+/* "tap:NAME" or "packet:NAME"; `faults` may be NULL. A file is captured to if the environment has
+ * INTEROP_CAPTURE. Ends the process with words if it cannot. */
+void rig_open(struct rig *rig, const char *device, const struct wire_faults *faults,
+	      uint64_t patience_ns);
+
+/* Moves frames and time, and waits a little if nothing came. False once the patience is at its end.
+ */
+bool rig_move(struct rig *rig);
+
+/* Lets what has ended be forgotten; whether nothing is left: no connection and no timer of one. */
+bool rig_settle(struct rig *rig);
+
+void rig_close(struct rig *rig);
+
+#endif
