@@ -14,7 +14,7 @@ void receive_note_twice(struct utcp *utcp, struct utcp_conn *conn, const struct 
 {
 	uint32_t end = seq_min(segment->seq + segment->bytes, conn->rcv_nxt);
 
-	if (conn->sack_ok && seq_before(segment->seq, end) &&
+	if (conn->sack_ok && conn_synchronized(conn) && seq_before(segment->seq, end) &&
 	    conn->rcv_nxt - segment->seq <= conn->recv.capacity)
 		gaps_note_twice(&utcp->gaps, &conn->gaps, segment->seq, end);
 }

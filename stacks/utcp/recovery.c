@@ -340,6 +340,7 @@ void recovery_take_ack(struct utcp *utcp, struct utcp_conn *conn, const struct s
 			recovery_wait(utcp, conn, now_ns); /* RFC 6298 5.3 */
 	} else if (news.acked > 0) {
 		conn->timeout_at_ns = TIMER_NEVER;
+		conn->tail_due = false;
 	}
 }
 
