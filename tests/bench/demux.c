@@ -1,14 +1,24 @@
 #include "tests/bench/demux.h"
 
+#include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
 #include "tests/unit/utcp/crowd.h"
 
+#include <stdlib.h>
+#include <time.h>
+
+enum { SEGMENT_ROOM = 64 };
+
 static struct crowd crowd;
+static uint32_t *seqs; /* of the next byte to each connection */
 
 bool bench_demux_open(uint32_t count)
 {
 	if (crowd.utcp)
 		crowd_close(&crowd);
+	seqs = realloc(seqs, count * sizeof(*seqs));
+	for (uint32_t i = 0; i < count; i++)
+		seqs[i] = (uint32_t)PEER_ISN + 1;
 	return crowd_open(&crowd, count);
 }
 
@@ -32,4 +42,66 @@ bool bench_demux_find(uint32_t among, uint32_t times)
 		found += tuples_find_ip4(&crowd.utcp->tuples, &crowd.utcp->conns, key) != NULL;
 	}
 	return found == times;
+}
+
+/* A segment that brings the next byte. */
+static size_t build(uint32_t index, uint8_t *to)
+{
+	static uint8_t frame[FRAME_ROOM];
+	struct peer_segment segment = {.seq = seqs[index]++,
+				       .ack = (uint32_t)OWN_ISN + 1,
+				       .window = 60000,
+				       .port = crowd_peer_port(index),
+				       .own_port = crowd_own_port(index),
+				       .flags = ACK,
+				       .data = (const uint8_t *)"x",
+				       .bytes = 1};
+	size_t bytes = peer_build(&segment, frame);
+
+	CHECK(bytes <= SEGMENT_ROOM);
+	memcpy(to, frame, bytes);
+	return bytes;
+}
+
+/* The application reads all that came, and its ACKs leave; how many bytes that was. */
+static uint64_t read_all(void)
+{
+	struct utcp_event event;
+	struct span spans[2];
+	uint64_t bytes = 0;
+
+	while (utcp_events(crowd.utcp, &event, 1) > 0)
+		for (unsigned left = utcp_peek(crowd.utcp, event.conn, spans); left > 0;
+		     left = utcp_peek(crowd.utcp, event.conn, spans)) {
+			bytes += spans[0].bytes;
+			utcp_consume(crowd.utcp, event.conn, spans[0].bytes);
+		}
+	crowd.now_ns += 2 * MS;
+	utcp_advance(crowd.utcp, crowd.now_ns);
+	crowd_drain(&crowd);
+	return bytes;
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+double bench_demux_input(uint32_t among)
+{
+	static uint8_t frames[BENCH_DEMUX_SEGMENTS][SEGMENT_ROOM];
+	static size_t bytes[BENCH_DEMUX_SEGMENTS];
+	static uint32_t state;
+	double seconds;
+
+	for (unsigned i = 0; i < BENCH_DEMUX_SEGMENTS; i++)
+		bytes[i] = build(choose(&state, among), frames[i]);
+	seconds = cpu_seconds();
+	for (unsigned i = 0; i < BENCH_DEMUX_SEGMENTS; i++)
+		utcp_input(crowd.utcp, frames[i], bytes[i], crowd.now_ns);
+	seconds = cpu_seconds() - seconds;
+	return read_all() == BENCH_DEMUX_SEGMENTS ? seconds : -1;
 }

@@ -1,4 +1,5 @@
-// Microbenchmark: finding the connection of a segment among 100 to 100,000 established ones.
+// Microbenchmark: finding the connection of a segment among 100 to 100,000 established ones, alone
+// and as a part of taking the segment in. Times are of 1,000.
 //
 // busy: segments come for 64 of them, the others are idle; what the table itself costs as it grows.
 // all: segments come for any of them in random order; what the caches add is told, too.
@@ -27,9 +28,38 @@ void Find(benchmark::State &state, bool all)
 	state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) * kTurn);
 }
 
+// A segment's whole way in.
+void Input(benchmark::State &state, bool all)
+{
+	const uint32_t count = static_cast<uint32_t>(state.range(0));
+
+	if (!bench_demux_open(count)) {
+		state.SkipWithError("a connection was refused");
+		return;
+	}
+	for (auto _ : state) {
+		const double seconds = bench_demux_input(all ? count : kBusy);
+
+		if (seconds < 0)
+			state.SkipWithError("a segment was not taken");
+		state.SetIterationTime(seconds);
+	}
+	state.SetItemsProcessed(static_cast<int64_t>(state.iterations()) * BENCH_DEMUX_SEGMENTS);
+}
+
 } // namespace
 
 BENCHMARK_CAPTURE(Find, busy, false)->RangeMultiplier(10)->Range(100, 100000);
 BENCHMARK_CAPTURE(Find, all, true)->RangeMultiplier(10)->Range(100, 100000);
+BENCHMARK_CAPTURE(Input, busy, false)
+	->RangeMultiplier(10)
+	->Range(100, 100000)
+	->Iterations(1000)
+	->UseManualTime();
+BENCHMARK_CAPTURE(Input, all, true)
+	->RangeMultiplier(10)
+	->Range(100, 100000)
+	->Iterations(1000)
+	->UseManualTime();
 
 BENCHMARK_MAIN();
