@@ -22,8 +22,8 @@ enum {
 
 #define NEVER UINT64_MAX
 #define MS 1000000ull
-#define ARP_PATIENCE_NS \
-	(3000 * MS) /* the questions asked before the faults stopped may all be lost */
+#define CALL_PATIENCE_NS (63000 * MS) /* a peer's call that stays unanswered */
+#define ARP_PATIENCE_NS (3000 * MS)   /* questions lost before the faults stopped */
 
 /* An application's side of a connection. */
 struct flow {
@@ -520,7 +520,7 @@ static void step(struct world *world)
 static void judge_rest(struct world *world, unsigned index)
 {
 	struct utcp *utcp = world->hosts[index].utcp;
-	uint64_t later = world->now_ns + ARP_PATIENCE_NS + MS; /* a question may still be open */
+	uint64_t later = world->now_ns + CALL_PATIENCE_NS + MS; /* a SYN may have come late */
 	uint8_t frame[WIRE_FRAME_MAX];
 	uint64_t next;
 

@@ -25,6 +25,7 @@ enum {
 	OPTION_TIMESTAMPS,
 	OPTION_KEEPALIVE,
 	OPTION_USER_TIMEOUT,
+	OPTION_SYN_CACHE,
 	OPTION_COUNT
 };
 
@@ -89,6 +90,7 @@ static int make_utcp(struct dpdk *dpdk, const struct tp_config *config, struct t
 		.ack_delay_ns = tp_option_of(&dpdk_ops, config, OPTION_ACK_DELAY),
 		.timestamps_off = !tp_option_of(&dpdk_ops, config, OPTION_TIMESTAMPS),
 		.keepalive_ns = tp_option_of(&dpdk_ops, config, OPTION_KEEPALIVE),
+		.syn_max = (uint32_t)tp_option_of(&dpdk_ops, config, OPTION_SYN_CACHE),
 		.user_timeout_ns = tp_option_of(&dpdk_ops, config, OPTION_USER_TIMEOUT),
 	};
 	int failure;
@@ -347,6 +349,12 @@ static const struct tp_option options[OPTION_COUNT] = {
 			      .max = 24 * 3600 * CLOCK_SECOND_NS,
 			      .word = "off",
 			      .about = "after how long an idle peer is asked whether it is there"},
+	[OPTION_SYN_CACHE] = {.name = "syn-cache",
+			      .kind = TP_OPTION_COUNT,
+			      .initial = 1024,
+			      .min = 1,
+			      .max = 1 << 20,
+			      .about = "calls kept in their handshake; the others get SYN cookies"},
 	[OPTION_USER_TIMEOUT] = {.name = "user-timeout",
 				 .kind = TP_OPTION_DURATION,
 				 .initial =

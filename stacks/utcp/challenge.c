@@ -11,10 +11,9 @@ static uint32_t draw_limit(const struct utcp *utcp, uint32_t period)
 	       (uint32_t)(siphash_words(&utcp->key, message, 3) % CHALLENGES_SPREAD);
 }
 
-bool challenge_allowed(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+bool challenge_allowed(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns)
 {
 	struct challenges *all = &utcp->challenges;
-	struct challenge_share *share = &conn->challenges;
 
 	if (now_ns >= all->ends_ns) {
 		all->ends_ns = now_ns + CHALLENGE_PERIOD_NS;
@@ -33,7 +32,7 @@ bool challenge_allowed(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_n
 
 void challenge_send(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
-	if (!challenge_allowed(utcp, conn, now_ns))
+	if (!challenge_allowed(utcp, &conn->challenges, now_ns))
 		return;
 	utcp->counters.challenge_acks++;
 	tcp_ack_soon(utcp, conn);

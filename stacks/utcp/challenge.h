@@ -30,7 +30,7 @@ struct challenges {
 	uint32_t left;	  /* answers that it still allows */
 };
 
-/* A connection's share. */
+/* The share of a connection or call. */
 struct challenge_share {
 	uint32_t period; /* in which these were taken */
 	uint8_t taken;
@@ -40,7 +40,7 @@ struct utcp;
 struct utcp_conn;
 
 /* Whether one more such segment may be answered; takes it from both limits. */
-bool challenge_allowed(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
+bool challenge_allowed(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns);
 
 /* Sends a challenge ACK, if one is allowed (RFC 5961 3.2, 4.2, 5.2). */
 void challenge_send(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);

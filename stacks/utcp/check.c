@@ -161,12 +161,11 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(conn->state < CONN_STATE_COUNT);
 	CHECK(conn->times.on || conn->times.recent == 0);
 	CHECK(conn->challenges.taken <= CHALLENGES_CONN_MAX);
-	CHECK(conn->handle != HANDLE_NONE || conn->state == CONN_SYN_RECEIVED);
+	CHECK(conn->handle != HANDLE_NONE);
+	CHECK(conn->state != CONN_SYN_RECEIVED || conn->active);
 	CHECK(!(conn->events & UTCP_CLOSED) || conn->handle == HANDLE_CLOSING);
 	CHECK((conn->events != 0 || conn->handle == HANDLE_TOLD) == list_linked(&conn->event_link));
-	CHECK(list_linked(&conn->life_link) ==
-	      (conn->state == CONN_TIME_WAIT ||
-	       (conn->state == CONN_SYN_RECEIVED && !conn->active)));
+	CHECK(list_linked(&conn->life_link) == (conn->state == CONN_TIME_WAIT));
 	if (conn->state == CONN_ESTABLISHED || conn->state == CONN_CLOSE_WAIT)
 		CHECK(utcp->config.keepalive_ns == 0 || conn->liveness.look_at_ns != TIMER_NEVER);
 	CHECK(conn->liveness.probes <= KEEP_ALIVE_TRIES);
@@ -193,6 +192,7 @@ void utcp_check(const struct utcp *utcp)
 	CHECK(utcp->answers.count <= ANSWERS_MAX);
 	CHECK(utcp->challenges.left < CHALLENGES_MIN + CHALLENGES_SPREAD);
 	neighbours_check(&utcp->neighbours);
+	calls_check(utcp);
 	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
 		const struct utcp_conn *conn = slab_at(&utcp->conns, i);
 

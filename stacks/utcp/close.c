@@ -4,6 +4,8 @@
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
 
+enum { RECLAIM_LOOKS = 64 };
+
 void close_release(struct utcp *utcp, struct utcp_conn *conn)
 {
 	if (conn_alive(conn))
@@ -55,26 +57,33 @@ void close_enter_time_wait(struct utcp *utcp, struct utcp_conn *conn, uint64_t n
 	close_report(utcp, conn, UTCP_DONE);
 }
 
+/* The oldest in TIME-WAIT that nobody reads from, among the first RECLAIM_LOOKS: an application
+ * that leaves many unread must not make a SYN cost more. */
+static struct utcp_conn *find_reclaimable(const struct utcp *utcp)
+{
+	const struct list *link = utcp->time_wait.next;
+
+	for (unsigned i = 0; i < RECLAIM_LOOKS && link != &utcp->time_wait; i++) {
+		struct utcp_conn *conn = list_member(link, struct utcp_conn, life_link);
+
+		if (conn->handle == HANDLE_GONE)
+			return conn;
+		link = link->next;
+	}
+	return NULL;
+}
+
 bool close_reclaim(struct utcp *utcp)
 {
-	struct list *link;
+	struct utcp_conn *conn = find_reclaimable(utcp);
 
-	for (link = utcp->time_wait.next; link != &utcp->time_wait; link = link->next) {
-		struct utcp_conn *conn = list_member(link, struct utcp_conn, life_link);
+	if (!conn)
+		return false;
+	close_conn(utcp, conn, UTCP_DONE);
+	return true;
+}
 
-		if (conn->handle == HANDLE_GONE) { /* no application reads from it any more */
-			close_conn(utcp, conn, UTCP_DONE);
-			return true;
-		}
-	}
-	link = utcp->half_open.next;
-	if (link != &utcp->half_open) {
-		struct utcp_conn *conn = list_member(link, struct utcp_conn, life_link);
-
-		if (conn->retries > 0) {
-			close_conn(utcp, conn, UTCP_TIMEOUT);
-			return true;
-		}
-	}
-	return false;
+bool close_has_room(const struct utcp *utcp)
+{
+	return utcp->conns.in_use < utcp->conns.count || find_reclaimable(utcp);
 }

@@ -117,7 +117,7 @@ struct utcp_conn {
 	uint32_t iss;
 	uint32_t irs;
 	uint32_t fin_seq;
-	struct list life_link; /* on utcp.half_open or utcp.time_wait, oldest first */
+	struct list life_link; /* on utcp.time_wait, oldest first */
 };
 
 /* What an idle connection costs beside its rings. What only a busy or an odd one needs is leased

@@ -25,6 +25,13 @@ uint8_t ecn_syn_flags(const struct utcp *utcp, const struct utcp_conn *conn)
 	return utcp->config.ecn && !calls_plainly(conn) ? TCP_ECE | TCP_CWR : 0;
 }
 
+uint8_t ecn_answer_flags(const struct utcp *utcp, uint8_t syn_flags)
+{
+	bool agreed = (syn_flags & (TCP_ECE | TCP_CWR)) == (TCP_ECE | TCP_CWR);
+
+	return utcp->config.ecn && agreed ? TCP_ECE : 0;
+}
+
 /* RFC 3168 6.1.1: who ever sent a plain SYN must not send what can be marked, but tells of marks as
  * it once offered. */
 void ecn_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)

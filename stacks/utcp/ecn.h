@@ -31,6 +31,9 @@ enum ecn_bit {
 /* What our SYN or SYN-ACK says of ECN: TCP_ECE, TCP_CWR. */
 uint8_t ecn_syn_flags(const struct utcp *utcp, const struct utcp_conn *conn);
 
+/* What the SYN-ACK to a SYN with these flags says. */
+uint8_t ecn_answer_flags(const struct utcp *utcp, uint8_t syn_flags);
+
 /* The peer's first SYN came. */
 void ecn_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment);
 

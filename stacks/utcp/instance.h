@@ -16,6 +16,7 @@
 #include "dataplane/core/slab.h"
 #include "dataplane/core/timer.h"
 #include "stacks/utcp/answers.h"
+#include "stacks/utcp/calls.h"
 #include "stacks/utcp/conn.h"
 #include "stacks/utcp/ecn.h"
 #include "stacks/utcp/gaps.h"
@@ -43,9 +44,9 @@ struct utcp {
 	struct list events;    /* connections with events to return */
 	struct list told;      /* connections whose end was returned */
 	struct list out;       /* connections that may have something to send */
-	struct list half_open; /* in SYN-RECEIVED from a listener, oldest first */
 	struct list time_wait; /* oldest first */
 	struct answers answers;
+	struct calls calls;
 	struct challenges challenges;
 	struct neighbours neighbours;
 	struct ip6 ip6;
@@ -92,8 +93,34 @@ bool utcp_own_addr(const struct utcp *utcp, const struct utcp_addr *peer,
 
 /* --- open.c ---------------------------------------------------------------------------------- */
 
-/* A SYN for one of our listeners came (RFC 9293 3.10.7.2); false if there was no room. */
-bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns);
+/* The smallest shift with which the whole receive memory fits a window field. */
+uint8_t open_own_scale(const struct utcp *utcp);
+
+/*
+ * Where a connection's numbers begin: one half of a keyed hash of the ends is for the sequence
+ * numbers, which a clock moves (RFC 6528), the other for the timestamps (RFC 7323 7.1).
+ */
+struct open_numbers {
+	uint32_t iss;
+	uint32_t times_offset;
+};
+
+struct open_numbers open_numbers(const struct utcp *utcp, const struct segment_ends *ends,
+				 uint64_t now_ns);
+
+/* What is known of a handshake when its last ACK comes. */
+struct open_handshake {
+	struct segment syn; /* the peer's, without frame */
+	uint32_t iss;
+	bool lost;  /* our SYN-ACK timed out */
+	bool timed; /* it was sent but once, at sent_at_ns */
+	uint64_t sent_at_ns;
+};
+
+/* That ACK came: a connection in SYN-RECEIVED, which is to take it as its first segment; NULL if
+ * there is no room. */
+struct utcp_conn *open_accepted(struct utcp *utcp, const struct open_handshake *shake,
+				const struct segment *segment, uint64_t now_ns);
 
 /* Takes the options of the peer's SYN, and where its numbers begin. */
 void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
@@ -126,9 +153,12 @@ void close_after_consume(struct utcp *utcp, struct utcp_conn *conn);
 /* Frees the memory if neither protocol nor application needs it. */
 void close_release(struct utcp *utcp, struct utcp_conn *conn);
 
-/* Gives up the oldest connection in TIME-WAIT, else the oldest half-open one that was already
- * retried; false if none. */
+/* Gives up the oldest connection in TIME-WAIT that no application reads from, if it is among the
+ * first few; false if none. */
 bool close_reclaim(struct utcp *utcp);
+
+/* Whether a connection could be had, now or by that. */
+bool close_has_room(const struct utcp *utcp);
 
 /* --- tcp_in.c -------------------------------------------------------------------------------- */
 

@@ -20,8 +20,7 @@ static const struct congestion_algorithm *const algorithms[UTCP_CONGESTION_COUNT
 	[UTCP_DCTCP] = &congestion_dctcp,
 };
 
-/* The smallest shift with which the whole receive memory fits a window field. */
-static uint8_t own_scale(const struct utcp *utcp)
+uint8_t open_own_scale(const struct utcp *utcp)
 {
 	uint8_t scale = 0;
 
@@ -30,22 +29,24 @@ static uint8_t own_scale(const struct utcp *utcp)
 	return scale;
 }
 
-/*
- * Where the connection's numbers begin: one half of a keyed hash of the ends is for the sequence
- * numbers, which a clock moves (RFC 6528), the other for the timestamps (RFC 7323 7.1).
- */
-static void choose_numbers(const struct utcp *utcp, struct utcp_conn *conn,
-			   const struct segment_ends *ends, uint64_t now_ns)
+struct open_numbers open_numbers(const struct utcp *utcp, const struct segment_ends *ends,
+				 uint64_t now_ns)
 {
 	uint64_t tuple[5] = {ends->own.words[0], ends->own.words[1], ends->peer.words[0],
 			     ends->peer.words[1], (uint32_t)ends->peer_port << 16 | ends->own_port};
 	uint64_t hash = siphash_words(&utcp->key, tuple, 5);
 
-	conn->iss = utcp->config.isn_fixed ? utcp->config.isn
-					   : (uint32_t)(now_ns >> ISN_TICK_SHIFT) + (uint32_t)hash;
-	conn->snd_una = conn->snd_max = conn->rtt.timed_to = conn->iss;
-	conn->syn_due = true;
-	conn->times.offset = (uint32_t)(hash >> 32);
+	return (struct open_numbers){.iss = utcp->config.isn_fixed
+						    ? utcp->config.isn
+						    : (uint32_t)(now_ns >> ISN_TICK_SHIFT) +
+							      (uint32_t)hash,
+				     .times_offset = (uint32_t)(hash >> 32)};
+}
+
+static void begin_at(struct utcp_conn *conn, uint32_t iss)
+{
+	conn->iss = iss;
+	conn->snd_una = conn->snd_max = conn->rtt.timed_to = iss;
 }
 
 /* An unused local port towards this peer, from a place nobody can guess (RFC 6056 3.3.3). 0 if
@@ -70,6 +71,7 @@ static uint16_t choose_port(struct utcp *utcp, const struct segment_ends *ends)
 static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *ends,
 				  const uint8_t mac[MAC_BYTES], uint64_t now_ns)
 {
+	struct open_numbers numbers = open_numbers(utcp, ends, now_ns);
 	struct utcp_conn *conn;
 
 	if (utcp->conns.in_use == utcp->conns.count && !close_reclaim(utcp))
@@ -81,7 +83,9 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 	conn->key = tuples_key(&utcp->tuples, ends);
 	segment_head_init(&conn->head, utcp->config.mac, mac, ends);
 	conn->mss = OPTIONS_MSS_DEFAULT;
-	choose_numbers(utcp, conn, ends, now_ns);
+	begin_at(conn, numbers.iss);
+	conn->syn_due = true;
+	conn->times.offset = numbers.times_offset;
 	tuples_add(&utcp->tuples, &utcp->conns, conn);
 	return conn;
 }
@@ -109,7 +113,7 @@ int utcp_connect(struct utcp *utcp, struct utcp_addr peer, uint16_t port, uint64
 	conn_set_state(conn, CONN_SYN_SENT);
 	conn->active = true;
 	conn->handle = HANDLE_HELD;
-	conn->rcv_scale = own_scale(utcp); /* as our SYN will offer */
+	conn->rcv_scale = open_own_scale(utcp); /* as our SYN will offer */
 	conn->unresolved = found == 0;
 	utcp_mark(utcp, conn);
 	utcp->counters.opened_active++;
@@ -151,19 +155,32 @@ void open_unresolved(struct utcp *utcp, const struct utcp_addr *peer)
 	}
 }
 
-bool open_passive(struct utcp *utcp, const struct segment *segment, uint64_t now_ns)
+/* The SYN-ACK was acknowledged: it was in flight until now, and its round trip counts if it was
+ * sent but once (Karn). */
+static void take_shake(struct utcp *utcp, struct utcp_conn *conn,
+		       const struct open_handshake *shake)
+{
+	begin_at(conn, shake->iss);
+	conn->snd_max = shake->iss + 1;
+	conn->backoff = shake->lost;
+	if (shake->timed)
+		flight_push(&utcp->flights, &conn->flight, shake->iss, shake->iss + 1,
+			    shake->sent_at_ns, 0);
+}
+
+struct utcp_conn *open_accepted(struct utcp *utcp, const struct open_handshake *shake,
+				const struct segment *segment, uint64_t now_ns)
 {
 	struct segment_ends ends = segment_ends(segment);
 	struct utcp_conn *conn = new_conn(utcp, &ends, segment->frame + ETH_SOURCE, now_ns);
 
 	if (!conn)
-		return false;
+		return NULL;
 	conn_set_state(conn, CONN_SYN_RECEIVED);
-	conn->rcv_scale = own_scale(utcp);
-	open_take_syn(utcp, conn, segment, now_ns);
-	list_push(&utcp->half_open, &conn->life_link);
-	utcp_mark(utcp, conn);
-	return true;
+	conn->rcv_scale = open_own_scale(utcp);
+	open_take_syn(utcp, conn, &shake->syn, now_ns);
+	take_shake(utcp, conn, shake);
+	return conn;
 }
 
 /* RFC 9293 3.7.1: the least of what the peer takes and the link carries, less the options that
@@ -215,7 +232,7 @@ static void settle_syn(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_n
 	conn->snd_una = conn->iss + 1;
 	flight_ack(&utcp->flights, &conn->flight, conn->snd_una, &news);
 	conn->syn_due = false;
-	if (!tcp_end_round_trip(utcp, conn, &news))
+	if (!tcp_end_round_trip(utcp, conn, &news) && syn_lost)
 		conn->rtt.rto_ns = RTT_RTO_AFTER_SYN_NS; /* RFC 6298 5.7 */
 	conn->backoff = conn->retries = 0;
 	conn->timeout_at_ns = TIMER_NEVER;
@@ -233,7 +250,6 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 	conn->snd_wnd = conn->snd_wnd_max = (uint32_t)segment->window << shift;
 	conn->snd_wl1 = segment->seq;
 	conn->snd_wl2 = segment->ack;
-	list_remove(&conn->life_link);
 	liveness_begin(utcp, conn, now_ns);
 	utcp->counters.ecn_opened += !!(conn->ecn & ECN_TELLS);
 	if (conn->active) {

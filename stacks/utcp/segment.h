@@ -65,6 +65,19 @@ static inline uint32_t segment_length(const struct segment *segment)
 	return segment->bytes + !!(segment->flags & TCP_SYN) + !!(segment->flags & TCP_FIN);
 }
 
+/* RFC 9293 3.10.7.4, first step, for a receiver that expects `next` and has room for `window`. */
+static inline bool segment_is_acceptable(const struct segment *segment, uint32_t next,
+					 uint32_t window)
+{
+	uint32_t length = segment_length(segment);
+	int32_t begin = seq_diff(segment->seq, next);
+	int64_t end = (int64_t)begin + length;
+
+	if (length == 0)
+		return begin == 0 || (begin > 0 && (uint32_t)begin < window);
+	return end > 0 && begin < (int64_t)window;
+}
+
 /* The two ends of a connection. */
 struct segment_ends {
 	struct utcp_addr own;

@@ -92,17 +92,6 @@ static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const stru
 
 /* --- 3.10.7.4, all other states: one function a step; false ends the segment ----------------- */
 
-static bool is_acceptable(const struct utcp_conn *conn, const struct segment *segment)
-{
-	uint32_t window = conn_window(conn), length = segment_length(segment);
-	int32_t begin = seq_diff(segment->seq, conn->rcv_nxt);
-	int64_t end = (int64_t)begin + length;
-
-	if (length == 0)
-		return begin == 0 || (begin > 0 && (uint32_t)begin < window);
-	return end > 0 && begin < (int64_t)window;
-}
-
 /* A peer that does not hear us may have changed its hardware address: a segment that can be its own
  * says where it is. */
 static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
@@ -121,7 +110,7 @@ static void answer_unacceptable(struct utcp *utcp, struct utcp_conn *conn,
 				const struct segment *segment, uint64_t now_ns)
 {
 	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) ||
-	    challenge_allowed(utcp, conn, now_ns))
+	    challenge_allowed(utcp, &conn->challenges, now_ns))
 		tcp_ack_soon(utcp, conn);
 }
 
@@ -150,7 +139,7 @@ static bool step_times(struct utcp *utcp, struct utcp_conn *conn, const struct s
 static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 			  uint64_t now_ns)
 {
-	if (is_acceptable(conn, segment))
+	if (segment_is_acceptable(segment, conn->rcv_nxt, conn_window(conn)))
 		return true;
 	utcp->counters.old_segments++;
 	if (segment->flags & TCP_RST)
@@ -322,19 +311,20 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 /* --- demultiplexing -------------------------------------------------------------------------- */
 
 /* 3.10.7.1 and 3.10.7.2: CLOSED and LISTEN. */
-static bool input_nobody(struct utcp *utcp, const struct segment *segment, uint64_t now_ns)
+static bool input_nobody(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
 {
-	uint8_t kind = segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST);
+	enum calls_answer answer = CALLS_STRANGER;
+	struct utcp_conn *conn;
 
-	if (utcp_listens(utcp, segment->own_port)) {
-		if (kind == TCP_SYN)
-			return open_passive(utcp, segment, now_ns);
-		if (kind & TCP_RST || !(kind & TCP_ACKS))
-			return true; /* nothing that a listener answers */
+	if (utcp_listens(utcp, segment->own_port))
+		answer = calls_input(utcp, segment, now_ns, &conn);
+	if (answer == CALLS_OPENED) {
+		input_steps(utcp, conn, segment, now_ns);
+	} else if (answer == CALLS_STRANGER) {
+		utcp->counters.no_listener++;
+		tcp_refuse(utcp, segment);
 	}
-	utcp->counters.no_listener++;
-	tcp_refuse(utcp, segment);
-	return true;
+	return answer != CALLS_FULL;
 }
 
 /* RFC 9293 3.6.1: a SYN beyond all that the old connection had may take its place in TIME-WAIT. */

@@ -12,8 +12,7 @@
 enum {
 	RETRIES_SYN = 7,   /* 1 + 2 + ... + 32 + 60 + 60 s: above the 3 minutes of RFC 9293 3.8.3 */
 	RETRIES_DATA = 10, /* 204 s at the least RTO: above its 100 s */
-	RETRIES_HALF_OPEN = 5,
-	BACKOFF_MAX = 16, /* by then every timeout is at its bound */
+	BACKOFF_MAX = 16,  /* by then every timeout is at its bound */
 };
 
 /* Timers found later than this say that the whole program stood still. */
@@ -80,7 +79,7 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 		neighbours_doubt(utcp, &peer, now_ns);
 		conn->unresolved = neighbours_resolve(utcp, &peer, now_ns, mac) == 0;
 	}
-	return try_handshake(utcp, conn, conn->active ? RETRIES_SYN : RETRIES_HALF_OPEN, now_ns);
+	return try_handshake(utcp, conn, RETRIES_SYN, now_ns);
 }
 
 /* RFC 6298 5.4 to 5.6; what is lost is sent again as the window allows. */
@@ -198,6 +197,7 @@ void utcp_advance(struct utcp *utcp, uint64_t now_ns)
 
 	utcp_settle(utcp);
 	neighbours_advance(utcp, now_ns);
+	calls_advance(utcp, now_ns);
 	if (now_ns >> TIMER_TICK_SHIFT == utcp->wheel.tick)
 		return;
 	note_stall(utcp, now_ns);

@@ -50,13 +50,17 @@ void tuples_fini(struct tuples *tuples);
 void tuples_add(struct tuples *tuples, const struct slab *conns, struct utcp_conn *conn);
 void tuples_remove(struct tuples *tuples, const struct slab *conns, struct utcp_conn *conn);
 
-static inline uint32_t *tuples_bucket(const struct tuples *tuples, uint64_t key)
+static inline uint32_t tuples_hash(const struct tuples *tuples, uint64_t key)
 {
 	unsigned __int128 product =
 		(unsigned __int128)(key ^ tuples->mask_secret) * tuples->factor_secret;
 
-	return &tuples->buckets[(uint32_t)((uint64_t)(product >> 64) ^ (uint64_t)product >> 32) &
-				tuples->bucket_mask];
+	return (uint32_t)((uint64_t)(product >> 64) ^ (uint64_t)product >> 32);
+}
+
+static inline uint32_t *tuples_bucket(const struct tuples *tuples, uint64_t key)
+{
+	return &tuples->buckets[tuples_hash(tuples, key) & tuples->bucket_mask];
 }
 
 static inline struct utcp_conn *tuples_find_ip4(const struct tuples *tuples,

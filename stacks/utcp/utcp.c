@@ -10,6 +10,7 @@ enum {
 	MTU_MIN = 576,
 	MTU_MAX = 9000,
 	CONN_MAX = 1 << 20,
+	SYN_MAX = 1024,
 	MEMORY_MIN = 256,     /* receive or send bytes */
 	MEMORY_MAX = 1 << 30, /* a window fits half the sequence space */
 };
@@ -36,9 +37,10 @@ static bool addresses_are_fine(const struct utcp_config *config)
 static bool config_is_fine(const struct utcp_config *config)
 {
 	return config->mtu >= MTU_MIN && config->mtu <= MTU_MAX && config->conn_max > 0 &&
-	       config->conn_max <= CONN_MAX && memory_is_fine(config->recv_bytes) &&
-	       memory_is_fine(config->send_bytes) && addresses_are_fine(config) &&
-	       config->congestion < UTCP_CONGESTION_COUNT && !(config->mac[0] & 1);
+	       config->conn_max <= CONN_MAX && config->syn_max <= CONN_MAX &&
+	       memory_is_fine(config->recv_bytes) && memory_is_fine(config->send_bytes) &&
+	       addresses_are_fine(config) && config->congestion < UTCP_CONGESTION_COUNT &&
+	       !(config->mac[0] & 1);
 }
 
 static void take_config(struct utcp *utcp, const struct utcp_config *config)
@@ -50,6 +52,8 @@ static void take_config(struct utcp *utcp, const struct utcp_config *config)
 		utcp->config.ack_delay_ns = ACK_DELAY_NS;
 	if (config->time_wait_ns == 0)
 		utcp->config.time_wait_ns = TIME_WAIT_NS;
+	if (config->syn_max == 0)
+		utcp->config.syn_max = SYN_MAX;
 	if (config->congestion == UTCP_DCTCP) /* it lives on marks (RFC 8257 3) */
 		utcp->config.ecn = true;
 	utcp->key = siphash_key_of(config->secret);
@@ -75,6 +79,8 @@ static int take_memory(struct utcp *utcp)
 	if (!error)
 		error = tuples_init(&utcp->tuples, config->conn_max, config->secret);
 	if (!error)
+		error = calls_create(&utcp->calls, config->syn_max);
+	if (!error)
 		error = answers_init(&utcp->answers, utcp_frame_max(utcp));
 	return error;
 }
@@ -95,7 +101,6 @@ int utcp_create(const struct utcp_config *config, uint64_t now_ns, struct utcp *
 	list_init(&utcp->events);
 	list_init(&utcp->told);
 	list_init(&utcp->out);
-	list_init(&utcp->half_open);
 	list_init(&utcp->time_wait);
 	error = take_memory(utcp);
 	if (error) {
@@ -129,6 +134,7 @@ void utcp_destroy(struct utcp *utcp)
 	flight_pool_destroy(&utcp->flights);
 	slab_destroy(&utcp->recoveries);
 	gaps_destroy(&utcp->gaps);
+	calls_destroy(&utcp->calls);
 	tuples_fini(&utcp->tuples);
 	answers_fini(&utcp->answers);
 	free(utcp);
@@ -264,8 +270,10 @@ void utcp_abort(struct utcp *utcp, struct utcp_conn *conn)
 
 uint64_t utcp_deadline(const struct utcp *utcp)
 {
-	uint64_t next = timer_next(&utcp->wheel);
+	uint64_t next = timer_next(&utcp->wheel), calls = calls_deadline(&utcp->calls);
 
+	if (calls < next)
+		next = calls;
 	return next < utcp->neighbours.next_ns ? next : utcp->neighbours.next_ns;
 }
 

@@ -70,9 +70,10 @@ struct utcp_config {
 	uint8_t prefix6_bits; /* of its subnet, 1 to 127 */
 	uint16_t mtu; /* IP packet size on the link, bytes: 576, or 1280 with IPv6, to 9000 */
 	uint32_t conn_max;
-	uint32_t recv_bytes;	  /* receive memory a connection, a power of two */
-	uint32_t send_bytes;	  /* send memory a connection, a power of two */
-	uint64_t rto_min_ns;	  /* floor of the retransmission timeout; 0: 200 ms, as Linux */
+	uint32_t syn_max;    /* calls of peers that are kept; the others get SYN cookies; 0: 1024 */
+	uint32_t recv_bytes; /* receive memory a connection, a power of two */
+	uint32_t send_bytes; /* send memory a connection, a power of two */
+	uint64_t rto_min_ns; /* floor of the retransmission timeout; 0: 200 ms, as Linux */
 	uint64_t ack_delay_ns;	  /* longest time an ACK waits for data to ride on; 0: 1 ms */
 	uint64_t time_wait_ns;	  /* stay in TIME-WAIT; 0: 1 s */
 	uint64_t keepalive_ns;	  /* an idle peer is asked after one to two of these; 0: never */
@@ -96,67 +97,72 @@ struct utcp_event {
  * begins with in_ or drop_: in_arp + in_nd + in_icmp + in_segments + the sum of drop_* == in_frames
  * (an invariant that utcp_check proves).
  */
-#define UTCP_COUNTERS(X)                                                                     \
-	X(in_frames, "frames received")                                                      \
-	X(in_arp, "ARP packets handled")                                                     \
-	X(in_nd, "neighbour discovery messages handled")                                     \
-	X(in_icmp, "ICMP packets handled")                                                   \
-	X(in_segments, "TCP segments handled")                                               \
-	X(in_bytes, "payload bytes received in order")                                       \
-	X(drop_short, "frames too short for their headers")                                  \
-	X(drop_ethertype, "neither ARP nor an IP that we speak")                             \
-	X(drop_mac, "not addressed to us")                                                   \
-	X(drop_arp, "malformed or unasked ARP")                                              \
-	X(drop_nd, "malformed, unasked or unused neighbour discovery")                       \
-	X(drop_ip_header, "bad IP version or lengths")                                       \
-	X(drop_ip_checksum, "bad IPv4 header checksum")                                      \
-	X(drop_ip_fragment, "fragments, which are not reassembled")                          \
-	X(drop_ip_address, "IP source or destination that cannot be right")                  \
-	X(drop_ip6_extension, "IPv6 extension headers cut short, too many, or refused")      \
-	X(drop_ip_protocol, "neither TCP nor ICMP")                                          \
-	X(drop_icmp, "malformed or unanswered ICMP")                                         \
-	X(drop_tcp_header, "bad TCP data offset, options or ports")                          \
-	X(drop_tcp_checksum, "bad TCP checksum")                                             \
-	X(drop_tcp_full, "SYNs refused because the connection table or the backlog is full") \
-	X(out_frames, "frames built")                                                        \
-	X(out_segments, "TCP segments built")                                                \
-	X(out_bytes, "payload bytes sent the first time")                                    \
-	X(out_acks, "segments that only acknowledge")                                        \
-	X(out_resets, "RST segments built")                                                  \
-	X(out_lost, "answers given up because their queue was full")                         \
-	X(reserves_refused, "reserves for which the send memory had no room")                \
-	X(retransmits, "segments sent again")                                                \
-	X(fast_retransmits, "loss recoveries begun by acknowledgements")                     \
-	X(tail_probes, "tail loss probes (RFC 8985)")                                        \
-	X(sacks_refused, "SACK blocks refused: inverted, or not within what is in flight")   \
-	X(duplicates_told, "ACKs that report what came twice (RFC 2883)")                    \
-	X(timeouts, "retransmission timeouts")                                               \
-	X(probes, "zero-window probes")                                                      \
-	X(keepalives, "keep-alive probes of established connections")                        \
-	X(user_timeouts, "connections ended by the user timeout")                            \
-	X(dup_acks, "duplicate ACKs received")                                               \
-	X(ooo_segments, "segments kept out of order")                                        \
-	X(ooo_dropped, "segments out of order for which there was no room")                  \
-	X(scales_cut, "SYNs with a window scale above 14, taken for 14")                     \
-	X(times_missing, "segments without the timestamp agreed on")                         \
-	X(times_old, "segments with an old timestamp, refused by PAWS")                      \
-	X(sacks_sent, "segments that report what came out of order")                         \
-	X(dsacks_sent, "segments that report what came twice")                               \
-	X(gaps_withdrawn, "connections whose data out of order gave way to another's")       \
-	X(old_segments, "segments outside the window or already received")                   \
-	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                  \
-	X(challenges_withheld, "answers to strange segments that a limit forbade")           \
-	X(ecn_opened, "connections opened with ECN (RFC 3168)")                              \
-	X(ce_segments, "segments of data that the network marked (CE)")                      \
-	X(ece_acks, "ACKs of new data that tell of marks (ECE)")                             \
-	X(cwr_segments, "segments that tell of a smaller window (CWR)")                      \
-	X(icmp_hard, "calls ended by an ICMP error")                                         \
-	X(icmp_soft, "ICMP errors that end nothing")                                         \
-	X(icmp_unproven, "ICMP errors that quote nothing in flight")                         \
-	X(path_mtu_lowered, "connections whose segments became smaller by ICMP")             \
-	X(no_listener, "segments to nobody, answered with RST")                              \
-	X(opened_active, "connections we opened")                                            \
-	X(opened_passive, "connections accepted")                                            \
+#define UTCP_COUNTERS(X)                                                                   \
+	X(in_frames, "frames received")                                                    \
+	X(in_arp, "ARP packets handled")                                                   \
+	X(in_nd, "neighbour discovery messages handled")                                   \
+	X(in_icmp, "ICMP packets handled")                                                 \
+	X(in_segments, "TCP segments handled")                                             \
+	X(in_bytes, "payload bytes received in order")                                     \
+	X(drop_short, "frames too short for their headers")                                \
+	X(drop_ethertype, "neither ARP nor an IP that we speak")                           \
+	X(drop_mac, "not addressed to us")                                                 \
+	X(drop_arp, "malformed or unasked ARP")                                            \
+	X(drop_nd, "malformed, unasked or unused neighbour discovery")                     \
+	X(drop_ip_header, "bad IP version or lengths")                                     \
+	X(drop_ip_checksum, "bad IPv4 header checksum")                                    \
+	X(drop_ip_fragment, "fragments, which are not reassembled")                        \
+	X(drop_ip_address, "IP source or destination that cannot be right")                \
+	X(drop_ip6_extension, "IPv6 extension headers cut short, too many, or refused")    \
+	X(drop_ip_protocol, "neither TCP nor ICMP")                                        \
+	X(drop_icmp, "malformed or unanswered ICMP")                                       \
+	X(drop_tcp_header, "bad TCP data offset, options or ports")                        \
+	X(drop_tcp_checksum, "bad TCP checksum")                                           \
+	X(drop_tcp_full, "SYNs and last ACKs of handshakes that found the table full")     \
+	X(out_frames, "frames built")                                                      \
+	X(out_segments, "TCP segments built")                                              \
+	X(out_bytes, "payload bytes sent the first time")                                  \
+	X(out_acks, "segments that only acknowledge")                                      \
+	X(out_resets, "RST segments built")                                                \
+	X(out_lost, "answers given up because their queue was full")                       \
+	X(reserves_refused, "reserves for which the send memory had no room")              \
+	X(retransmits, "segments sent again")                                              \
+	X(fast_retransmits, "loss recoveries begun by acknowledgements")                   \
+	X(tail_probes, "tail loss probes (RFC 8985)")                                      \
+	X(sacks_refused, "SACK blocks refused: inverted, or not within what is in flight") \
+	X(duplicates_told, "ACKs that report what came twice (RFC 2883)")                  \
+	X(timeouts, "retransmission timeouts")                                             \
+	X(probes, "zero-window probes")                                                    \
+	X(keepalives, "keep-alive probes of established connections")                      \
+	X(user_timeouts, "connections ended by the user timeout")                          \
+	X(dup_acks, "duplicate ACKs received")                                             \
+	X(ooo_segments, "segments kept out of order")                                      \
+	X(ooo_dropped, "segments out of order for which there was no room")                \
+	X(scales_cut, "SYNs with a window scale above 14, taken for 14")                   \
+	X(times_missing, "segments without the timestamp agreed on")                       \
+	X(times_old, "segments with an old timestamp, refused by PAWS")                    \
+	X(sacks_sent, "segments that report what came out of order")                       \
+	X(dsacks_sent, "segments that report what came twice")                             \
+	X(gaps_withdrawn, "connections whose data out of order gave way to another's")     \
+	X(old_segments, "segments outside the window or already received")                 \
+	X(challenge_acks, "challenge ACKs sent (RFC 5961)")                                \
+	X(challenges_withheld, "answers to strange segments that a limit forbade")         \
+	X(ecn_opened, "connections opened with ECN (RFC 3168)")                            \
+	X(ce_segments, "segments of data that the network marked (CE)")                    \
+	X(ece_acks, "ACKs of new data that tell of marks (ECE)")                           \
+	X(cwr_segments, "segments that tell of a smaller window (CWR)")                    \
+	X(icmp_hard, "calls ended by an ICMP error")                                       \
+	X(icmp_soft, "ICMP errors that end nothing")                                       \
+	X(icmp_unproven, "ICMP errors that quote nothing in flight")                       \
+	X(path_mtu_lowered, "connections whose segments became smaller by ICMP")           \
+	X(calls_kept, "calls of peers kept until their handshake is complete")             \
+	X(calls_expired, "of these, given up unanswered")                                  \
+	X(cookies_sent, "SYNs answered with a cookie")                                     \
+	X(cookies_accepted, "connections made of cookies")                                 \
+	X(cookies_refused, "ACKs that brought no cookie of ours, or a stale one")          \
+	X(no_listener, "segments to nobody, answered with RST")                            \
+	X(opened_active, "connections we opened")                                          \
+	X(opened_passive, "connections accepted")                                          \
 	X(closed, "connections ended")
 
 struct utcp_counters {
@@ -244,7 +250,8 @@ uint32_t utcp_conn_index(const struct utcp *utcp, const struct utcp_conn *conn);
 
 const struct utcp_counters *utcp_counters(const struct utcp *utcp);
 
-/* Connections not yet free, those in TIME-WAIT and half-open ones included. */
+/* Connections not yet free, those in TIME-WAIT included; peers' calls are none before their
+ * handshake is complete. */
 uint32_t utcp_conn_count(const struct utcp *utcp);
 
 /*

@@ -312,7 +312,7 @@ const char *player_state(const struct player *player)
 		if (conn_alive(conn) && conn->state != CONN_CLOSED)
 			return conn_state_name(conn->state);
 	}
-	return conn_state_name(CONN_CLOSED);
+	return conn_state_name(utcp->calls.slab.in_use > 0 ? CONN_SYN_RECEIVED : CONN_CLOSED);
 }
 
 const char *player_end(const struct player *player)

@@ -355,43 +355,6 @@ static void answers_nobody_with_rst(void)
 	peer_close(&peer);
 }
 
-static void full_table_refuses_and_reclaims(void)
-{
-	open_usual();
-	for (uint16_t i = 0; i < 8; i++)
-		put_syn((uint16_t)(PEER_PORT + i));
-	CU_ASSERT(utcp_conn_count(peer.utcp) == 8 && peer_drain(&peer) == 8);
-	put_syn(PEER_PORT + 8);
-	CU_ASSERT(COUNT(drop_tcp_full) == 1 && peer_drain(&peer) == 0);
-	peer_jump(&peer, 1100 * MS); /* all were retried once: the oldest gives way */
-	peer_drain(&peer);
-	put_syn(PEER_PORT + 8);
-	CU_ASSERT(COUNT(drop_tcp_full) == 1 && peer_drain(&peer) == 1 &&
-		  utcp_conn_count(peer.utcp) == 8);
-	peer_poll(&peer);
-	CU_ASSERT(peer.events == 0); /* nobody was told of those that never opened */
-	peer_close(&peer);
-}
-
-static void flood_spares_the_established(void)
-{
-	open_usual();
-	peer_connect(&peer, NULL, 0);
-	for (unsigned i = 1; i < 20000; i++) {
-		put_syn((uint16_t)(PEER_PORT + i));
-		if (i % 100 == 0)
-			peer_jump(&peer, 100 * MS);
-		peer_drain(&peer);
-	}
-	CU_ASSERT(utcp_conn_count(peer.utcp) == 8 && COUNT(drop_tcp_full) > 0);
-	peer_send(&peer, ACK, "still here", 10);
-	peer_poll(&peer);
-	CU_ASSERT(peer.events == UTCP_READABLE);
-	peer_wait(&peer, 100 * SECOND);
-	CU_ASSERT(utcp_conn_count(peer.utcp) == 1); /* the half-open ones are reaped */
-	peer_close(&peer);
-}
-
 static void gives_up_calling(void)
 {
 	uint64_t began;
@@ -481,9 +444,6 @@ static const struct suite_test tests[] = {
 	{"forged answers to a SYN change nothing", ignores_forged_answers_to_syn},
 	{"both sides may call at once", opens_simultaneously},
 	{"segments to nobody are answered with RST, RSTs are not", answers_nobody_with_rst},
-	{"a full table refuses, then gives up the oldest unanswered",
-	 full_table_refuses_and_reclaims},
-	{"a SYN flood spares established connections and is reaped", flood_spares_the_established},
 	{"a call that nobody answers ends after three minutes", gives_up_calling},
 	{"no port left and no place left are different errors", runs_out_of_ports_and_places},
 	{"initial numbers are keyed by the ends and move with time", numbers_are_keyed},

@@ -385,6 +385,7 @@ void peer_wait(struct peer *peer, uint64_t ns)
 {
 	uint64_t end = peer->now_ns + ns, next;
 
+	peer_drain(peer);
 	while ((next = utcp_deadline(peer->utcp)) <= end) {
 		peer_jump(peer, next > peer->now_ns ? next - peer->now_ns : 0);
 		peer_drain(peer);

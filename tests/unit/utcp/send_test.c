@@ -288,6 +288,7 @@ static void lost_window_update_is_found(void)
 	peer_send(&peer, ACK, NULL, 0);
 	peer_app_write(&peer, data, 100);
 	peer.window = 5000; /* opened, and the update lost */
+	peer_drain(&peer);
 	do
 		peer_jump(&peer, utcp_deadline(peer.utcp) - peer.now_ns);
 	while (!peer_take(&peer, &out));

@@ -1,0 +1,457 @@
+#include "stacks/utcp/calls.h"
+
+#include "dataplane/core/check.h"
+#include "stacks/utcp/cookies.h"
+#include "stacks/utcp/instance.h"
+#include "stacks/utcp/seq.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define FIRST_WAIT_NS (1000ull * 1000 * 1000) /* RFC 6298 2.1 */
+
+/* A cookie is good until the end of the period after its own. */
+#define COOKIE_LIFE_NS (2ull << COOKIES_PERIOD_SHIFT)
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+int calls_create(struct calls *calls, uint32_t max)
+{
+	uint32_t buckets = 16;
+	int error;
+
+	list_init(&calls->out);
+	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++)
+		list_init(&calls->waiting[tries]);
+	error = slab_create(&calls->slab, max, sizeof(struct call));
+	if (error)
+		return error;
+	while (buckets < 2 * max)
+		buckets *= 2;
+	calls->buckets = malloc(buckets * sizeof(uint32_t));
+	if (!calls->buckets)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < buckets; i++)
+		calls->buckets[i] = SLAB_NONE;
+	calls->bucket_mask = buckets - 1;
+	return 0;
+}
+
+static uint32_t *bucket_of(struct utcp *utcp, uint64_t key)
+{
+	return &utcp->calls.buckets[tuples_hash(&utcp->tuples, key) & utcp->calls.bucket_mask];
+}
+
+static struct call *find(struct utcp *utcp, const struct segment_ends *ends, uint64_t key)
+{
+	uint32_t index = *bucket_of(utcp, key);
+
+	while (index != SLAB_NONE) {
+		struct call *call = slab_at(&utcp->calls.slab, index);
+
+		if (call->key == key && addr_equal(&call->ends.peer, &ends->peer) &&
+		    addr_equal(&call->ends.own, &ends->own))
+			return call;
+		index = call->chain;
+	}
+	return NULL;
+}
+
+/* Its SYN-ACK is to leave with this turn's output. */
+static void answer(struct calls *calls, struct call *call)
+{
+	list_remove(&call->link);
+	list_push(&calls->out, &call->link);
+}
+
+static void forget(struct utcp *utcp, struct call *call)
+{
+	uint32_t *link = bucket_of(utcp, call->key);
+	uint32_t index = slab_index(&utcp->calls.slab, call);
+
+	while (*link != index) {
+		CHECK(*link != SLAB_NONE);
+		link = &((struct call *)slab_at(&utcp->calls.slab, *link))->chain;
+	}
+	*link = call->chain;
+	list_remove(&call->link);
+	slab_release(&utcp->calls.slab, call);
+}
+
+void calls_destroy(struct calls *calls)
+{
+	struct list *link;
+
+	if (!calls->slab.objects) /* create never came so far */
+		return;
+	while ((link = list_pop(&calls->out)))
+		slab_release(&calls->slab, list_member(link, struct call, link));
+	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++)
+		while ((link = list_pop(&calls->waiting[tries])))
+			slab_release(&calls->slab, list_member(link, struct call, link));
+	slab_destroy(&calls->slab);
+	free(calls->buckets);
+	calls->buckets = NULL;
+}
+
+/* --- SYN-ACK --------------------------------------------------------------------------------- */
+
+/* Builds one, never with data: they would stand at the SYN's number. What the SYN did not offer is
+ * not agreed to (RFC 7323 2.2, 3.2; RFC 2018 2; RFC 3168 6.1.1). */
+static size_t build(struct utcp *utcp, uint8_t *frame, const struct segment_head *head,
+		    const struct segment *syn, const struct cookie *numbers)
+{
+	uint32_t window = utcp->config.recv_bytes;
+	struct options_syn options = {.mss = segment_head_mss(head, utcp->config.mtu),
+				      .scale = syn->scale_given ? (int8_t)open_own_scale(utcp) : -1,
+				      .sack = syn->sack_permitted,
+				      .times = syn->has_times && !utcp->config.timestamps_off,
+				      .times_value = numbers->times_value,
+				      .times_echo = syn->times_value};
+	struct segment_fields fields = {
+		.seq = numbers->iss,
+		.ack = syn->seq + 1,
+		.window = (uint16_t)(window < UINT16_MAX ? window : UINT16_MAX),
+		.flags = TCP_SYN | TCP_ACKS | ecn_answer_flags(utcp, syn->flags)};
+
+	fields.options_bytes =
+		(uint16_t)options_put_syn(frame + segment_head_bytes(head), &options);
+	utcp->counters.out_segments++;
+	return segment_seal(head, frame, &fields);
+}
+
+/* The SYN as it came, but for its ends. */
+static struct segment syn_of(const struct call *call)
+{
+	return (struct segment){.seq = call->irs,
+				.flags = call->flags,
+				.window = call->window,
+				.mss = call->mss,
+				.scale_given = call->scale_given,
+				.scale = call->scale,
+				.sack_permitted = call->sack_permitted,
+				.has_times = call->has_times,
+				.times_value = call->times_value};
+}
+
+size_t calls_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
+{
+	struct list *link = list_pop(&utcp->calls.out);
+	struct cookie numbers;
+	struct segment_head head;
+	struct segment syn;
+	struct call *call;
+
+	if (!link)
+		return 0;
+	call = list_member(link, struct call, link);
+	syn = syn_of(call);
+	numbers.iss = call->iss;
+	numbers.times_value = call->times_offset + (uint32_t)(now_ns >> TIMES_TICK_SHIFT);
+	segment_head_init(&head, utcp->config.mac, call->mac, &call->ends);
+	utcp->counters.retransmits += call->sendings > 0;
+	if (call->sendings < UINT8_MAX)
+		call->sendings++;
+	call->sent_at_ns = now_ns;
+	list_push(&utcp->calls.waiting[call->tries], &call->link);
+	return build(utcp, frame, &head, &syn, &numbers);
+}
+
+/* --- SYN ------------------------------------------------------------------------------------- */
+
+static void keep_syn(struct call *call, const struct segment *syn)
+{
+	call->irs = syn->seq;
+	call->flags = syn->flags;
+	call->window = syn->window;
+	call->mss = syn->mss;
+	call->scale_given = syn->scale_given;
+	call->scale = syn->scale_given ? syn->scale : 0;
+	call->sack_permitted = syn->sack_permitted;
+	call->has_times = syn->has_times;
+	call->times_value = syn->times_value;
+	memcpy(call->mac, syn->frame + ETH_SOURCE, MAC_BYTES);
+}
+
+/* A SYN without a place: its answer is all that we remember it by. */
+static void answer_with_cookie(struct utcp *utcp, const struct segment *segment,
+			       const struct segment_ends *ends, uint64_t now_ns)
+{
+	struct open_numbers numbers = open_numbers(utcp, ends, now_ns);
+	uint32_t clock = numbers.times_offset + (uint32_t)(now_ns >> TIMES_TICK_SHIFT);
+	struct cookie cookie = cookies_make(utcp, segment, clock, now_ns);
+	uint8_t *frame = answers_reserve(&utcp->answers);
+	struct segment syn = *segment;
+	struct segment_head head;
+
+	if (!frame) {
+		utcp->counters.out_lost++;
+		return;
+	}
+	syn.flags = TCP_SYN;
+	if (!syn.has_times || utcp->config.timestamps_off)
+		syn.scale_given = syn.sack_permitted = false;
+	segment_head_init(&head, utcp->config.mac, segment->frame + ETH_SOURCE, ends);
+	answers_commit(&utcp->answers, build(utcp, frame, &head, &syn, &cookie));
+	utcp->calls.cookies_until_ns = now_ns + COOKIE_LIFE_NS;
+	utcp->counters.cookies_sent++;
+}
+
+static enum calls_answer take_syn(struct utcp *utcp, const struct segment *segment,
+				  const struct segment_ends *ends, uint64_t key, uint64_t now_ns)
+{
+	struct open_numbers numbers;
+	uint32_t *bucket;
+	struct call *call;
+
+	if (!close_has_room(utcp))
+		return CALLS_FULL;
+	utcp->counters.scales_cut += segment->scale_steep; /* RFC 7323 2.3 */
+	call = slab_acquire(&utcp->calls.slab);
+	if (!call) {
+		answer_with_cookie(utcp, segment, ends, now_ns);
+		return CALLS_TAKEN;
+	}
+	*call = (struct call){.key = key, .ends = *ends};
+	list_init(&call->link);
+	keep_syn(call, segment);
+	numbers = open_numbers(utcp, ends, now_ns);
+	call->iss = numbers.iss;
+	call->times_offset = numbers.times_offset;
+	bucket = bucket_of(utcp, key);
+	call->chain = *bucket;
+	*bucket = slab_index(&utcp->calls.slab, call);
+	answer(&utcp->calls, call);
+	utcp->counters.calls_kept++;
+	return CALLS_TAKEN;
+}
+
+/* The same SYN again: the peer has not seen our answer. */
+static void take_syn_again(struct utcp *utcp, struct call *call, const struct segment *segment)
+{
+	memcpy(call->mac, segment->frame + ETH_SOURCE, MAC_BYTES);
+	if (!(segment->flags & TCP_ECE)) /* RFC 3168 6.1.1: called again without */
+		call->flags = segment->flags;
+	answer(&utcp->calls, call);
+}
+
+/* An ACK of what is known, to what cannot be right (RFC 9293 3.10.7.4, RFC 5961 3.2 and 4.2): a
+ * peer that began anew resets the call, a forger gains nothing. */
+static void challenge(struct utcp *utcp, struct call *call, uint64_t now_ns)
+{
+	uint32_t window = utcp->config.recv_bytes, clock;
+	struct segment_fields fields = {
+		.seq = call->iss + 1,
+		.ack = call->irs + 1,
+		.window = (uint16_t)(window < UINT16_MAX ? window : UINT16_MAX),
+		.flags = TCP_ACKS};
+	struct segment_head head;
+	uint8_t *frame;
+
+	if (!challenge_allowed(utcp, &call->challenges, now_ns))
+		return;
+	frame = answers_reserve(&utcp->answers);
+	if (!frame) {
+		utcp->counters.out_lost++;
+		return;
+	}
+	segment_head_init(&head, utcp->config.mac, call->mac, &call->ends);
+	if (call->has_times && !utcp->config.timestamps_off) {
+		clock = call->times_offset + (uint32_t)(now_ns >> TIMES_TICK_SHIFT);
+		options_put_times(frame + segment_head_bytes(&head), clock, call->times_value);
+		fields.options_bytes = OPTIONS_TIMES_BYTES;
+	}
+	if (call->scale_given)
+		fields.window = (uint16_t)(window >> open_own_scale(utcp));
+	answers_commit(&utcp->answers, segment_seal(&head, frame, &fields));
+	utcp->counters.out_segments++;
+	utcp->counters.challenge_acks++;
+}
+
+/* --- ACK and RST ----------------------------------------------------------------------------- */
+
+static struct utcp_conn *complete(struct utcp *utcp, const struct call *call,
+				  const struct segment *segment, uint64_t now_ns)
+{
+	struct open_handshake shake = {.syn = syn_of(call),
+				       .iss = call->iss,
+				       .lost = call->tries > 0,
+				       .timed = call->sendings == 1,
+				       .sent_at_ns = call->sent_at_ns};
+
+	return open_accepted(utcp, &shake, segment, now_ns);
+}
+
+static enum calls_answer take_ack(struct utcp *utcp, struct call *call,
+				  const struct segment *segment, uint64_t now_ns,
+				  struct utcp_conn **conn_out)
+{
+	struct utcp_conn *conn;
+
+	if (segment->ack != call->iss + 1)
+		return CALLS_STRANGER;
+	conn = complete(utcp, call, segment, now_ns);
+	if (!conn) /* the call waits on: its SYN-ACK asks the peer again */
+		return CALLS_FULL;
+	forget(utcp, call);
+	*conn_out = conn;
+	return CALLS_OPENED;
+}
+
+/* RFC 7323 3.2 and 5.3; false if the segment is done with. */
+static bool step_times(struct utcp *utcp, struct call *call, const struct segment *segment,
+		       uint64_t now_ns)
+{
+	if (!call->has_times || utcp->config.timestamps_off || segment->flags & (TCP_RST | TCP_SYN))
+		return true;
+	if (!segment->has_times) {
+		utcp->counters.times_missing++;
+		return false;
+	}
+	if (!seq_before(segment->times_value, call->times_value))
+		return true;
+	utcp->counters.times_old++;
+	challenge(utcp, call, now_ns);
+	return false;
+}
+
+/* RFC 9293 3.10.7.4 for SYN-RECEIVED, all that can go wrong before the connection is made. */
+static enum calls_answer input_call(struct utcp *utcp, struct call *call,
+				    const struct segment *segment, uint64_t now_ns,
+				    struct utcp_conn **conn_out)
+{
+	uint8_t kind = segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST);
+
+	if (kind == TCP_SYN && segment->seq == call->irs) {
+		take_syn_again(utcp, call, segment);
+	} else if (!step_times(utcp, call, segment, now_ns)) {
+		return CALLS_TAKEN;
+	} else if (!segment_is_acceptable(segment, call->irs + 1, utcp->config.recv_bytes)) {
+		utcp->counters.old_segments++;
+		if (!(kind & TCP_RST))
+			challenge(utcp, call, now_ns);
+	} else if (kind & TCP_RST && segment->seq == call->irs + 1) { /* RFC 5961 3.2 */
+		forget(utcp, call);
+	} else if (kind & (TCP_RST | TCP_SYN)) {
+		challenge(utcp, call, now_ns);
+	} else if (kind & TCP_ACKS) {
+		return take_ack(utcp, call, segment, now_ns, conn_out);
+	}
+	return CALLS_TAKEN;
+}
+
+static enum calls_answer take_cookie(struct utcp *utcp, const struct segment *segment,
+				     uint64_t now_ns, struct utcp_conn **conn_out)
+{
+	struct open_handshake shake = {.iss = segment->ack - 1};
+	struct utcp_conn *conn;
+
+	if (now_ns >= utcp->calls.cookies_until_ns)
+		return CALLS_STRANGER;
+	if (!cookies_read(utcp, segment, now_ns, &shake.syn)) {
+		utcp->counters.cookies_refused++;
+		return CALLS_STRANGER;
+	}
+	conn = open_accepted(utcp, &shake, segment, now_ns);
+	if (!conn)
+		return CALLS_FULL;
+	utcp->counters.cookies_accepted++;
+	*conn_out = conn;
+	return CALLS_OPENED;
+}
+
+enum calls_answer calls_input(struct utcp *utcp, const struct segment *segment, uint64_t now_ns,
+			      struct utcp_conn **conn_out)
+{
+	struct segment_ends ends = segment_ends(segment);
+	uint64_t key = tuples_key(&utcp->tuples, &ends);
+	struct call *call = find(utcp, &ends, key);
+	uint8_t kind = segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST);
+
+	if (call)
+		return input_call(utcp, call, segment, now_ns, conn_out);
+	if (kind == TCP_SYN)
+		return take_syn(utcp, segment, &ends, key, now_ns);
+	if (kind == TCP_ACKS)
+		return take_cookie(utcp, segment, now_ns, conn_out);
+	/* Of the rest a listener answers what has an ACK and is no RST. */
+	return kind == (TCP_SYN | TCP_ACKS) ? CALLS_STRANGER : CALLS_TAKEN;
+}
+
+/* --- time ------------------------------------------------------------------------------------ */
+
+static uint64_t due_at(const struct call *call)
+{
+	return call->sent_at_ns + (FIRST_WAIT_NS << call->tries);
+}
+
+/* The first of a list, or NULL. */
+static struct call *first_of(const struct list *list)
+{
+	return list_empty(list) ? NULL : list_member(list->next, struct call, link);
+}
+
+static void time_out(struct utcp *utcp, struct call *call)
+{
+	utcp->counters.timeouts++;
+	if (call->tries == CALLS_TRIES) {
+		utcp->counters.calls_expired++;
+		forget(utcp, call);
+		return;
+	}
+	call->tries++;
+	answer(&utcp->calls, call);
+}
+
+void calls_advance(struct utcp *utcp, uint64_t now_ns)
+{
+	unsigned left = CALLS_RESENT_A_TURN;
+
+	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++) {
+		struct call *call;
+
+		while (left > 0 && (call = first_of(&utcp->calls.waiting[tries])) &&
+		       now_ns >= due_at(call)) {
+			time_out(utcp, call);
+			left--;
+		}
+	}
+}
+
+uint64_t calls_deadline(const struct calls *calls)
+{
+	uint64_t soonest = UINT64_MAX;
+
+	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++) {
+		const struct call *call = first_of(&calls->waiting[tries]);
+
+		if (call && due_at(call) < soonest)
+			soonest = due_at(call);
+	}
+	return soonest;
+}
+
+/* Whether each of a list is found by its ends; their number. */
+static uint32_t check_list(const struct utcp *utcp, const struct list *list)
+{
+	uint32_t count = 0;
+
+	for (const struct list *link = list->next; link != list; link = link->next) {
+		const struct call *call = list_member(link, const struct call, link);
+
+		CHECK(find((struct utcp *)utcp, &call->ends, call->key) == call);
+		CHECK(!tuples_find(&utcp->tuples, &utcp->conns, &call->ends));
+		CHECK(call->tries <= CALLS_TRIES);
+		count++;
+	}
+	return count;
+}
+
+void calls_check(const struct utcp *utcp)
+{
+	uint32_t count = check_list(utcp, &utcp->calls.out);
+
+	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++)
+		count += check_list(utcp, &utcp->calls.waiting[tries]);
+	CHECK(count == utcp->calls.slab.in_use);
+}
