@@ -40,6 +40,7 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	/* Whatever waits for the peer has the timeout running. */
 	CHECK(!conn->syn_due);
 	CHECK(!conn->congestion.recovering || seq_before(conn->snd_una, conn->congestion.recover));
+	CHECK(seq_within(conn->congestion.recover, conn->snd_una - 1, conn->snd_max));
 	if (conn_pipe(conn) > 0 || conn->state == CONN_FIN_WAIT_2 || conn->state == CONN_TIME_WAIT)
 		CHECK(conn->timeout_at_ns != TIMER_NEVER);
 	if (conn->state == CONN_ESTABLISHED && conn->snd_una == conn->snd_max &&
@@ -122,10 +123,11 @@ static void check_receiving(const struct utcp *utcp, const struct utcp_conn *con
 	CHECK(ring_used(&conn->recv) <= conn->recv.capacity);
 	if (conn->gaps != SLAB_NONE)
 		check_gaps(utcp, conn, edge);
+	if (conn_synchronized(conn))
+		CHECK(!seq_before(conn->rcv_edge, conn->rcv_nxt));
 	if (!conn_receiving(conn))
 		return;
 	CHECK(!seq_after(conn->rcv_edge, edge)); /* all that was promised is free */
-	CHECK(!seq_before(conn->rcv_edge, conn->rcv_nxt));
 	if (conn->fin_known)
 		CHECK(!seq_before(conn->fin_seq, conn->rcv_nxt));
 }

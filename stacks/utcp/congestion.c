@@ -90,6 +90,7 @@ void congestion_acked(struct congestion *congestion, uint16_t mss, const struct 
 		congestion->cut_lately = false;
 	if (!seq_before(ack->ack, congestion->peak_end))
 		congestion->peak = 0;
+	congestion->recover = seq_max(congestion->recover, ack->ack - 1);
 }
 
 /*

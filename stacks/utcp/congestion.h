@@ -74,7 +74,7 @@ struct congestion {
 	const struct congestion_algorithm *algorithm;
 	uint32_t cwnd;
 	uint32_t ssthresh;
-	uint32_t recover;     /* recovery ends here (RFC 6582 3.2, RFC 6675 5) */
+	uint32_t recover;     /* recovery ends here (RFC 6582 3.2, RFC 6675 5); never left behind */
 	uint32_t acked_bytes; /* towards the next step of congestion avoidance */
 	uint32_t peak;	      /* most that was in flight since what was then sent last, */
 	uint32_t peak_end;    /* which ended here, was acknowledged */

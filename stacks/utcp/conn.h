@@ -88,13 +88,12 @@ struct utcp_conn {
 	bool unresolved;   /* waits for the peer's hardware address: nothing can be sent */
 	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;
-	bool fin_known;	  /* the peer's FIN was seen, perhaps ahead of data, at fin_seq */
-	bool probe_due;	  /* a segment that makes the peer answer is to be sent */
-	bool push_small;  /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
-	uint8_t backoff;  /* doublings of the timeout */
-	uint8_t retries;  /* timeouts without a word from the peer */
-	uint32_t snd_wl1; /* seq and ack of the last window update (RFC 9293 3.3.1) */
-	uint32_t snd_wl2;
+	bool fin_known;	      /* the peer's FIN was seen, perhaps ahead of data, at fin_seq */
+	bool probe_due;	      /* a segment that makes the peer answer is to be sent */
+	bool push_small;      /* the override of sender SWS avoidance (RFC 9293 3.8.6.2.1) fired */
+	uint8_t backoff;      /* doublings of the timeout */
+	uint8_t retries;      /* timeouts without a word from the peer */
+	uint32_t snd_wl1;     /* seq of the last window update (RFC 9293 3.3.1) */
 	uint32_t snd_wnd_max; /* the largest window ever offered */
 	uint32_t send_wanted; /* bytes that reserve refused; 0: none */
 	uint64_t sent_at_ns;  /* when data was last sent, ns (RFC 5681 4.1) */
@@ -102,7 +101,7 @@ struct utcp_conn {
 	struct rtt rtt;
 	struct flight flight; /* from snd_una to snd_max */
 	uint32_t recovery;    /* leased while there is something to recover; SLAB_NONE: no */
-	uint16_t dup_acks;    /* without SACK: in a row, or since the last partial ACK */
+	uint32_t dup_acks;    /* without SACK: in a row, or since the last partial ACK */
 	uint8_t waits;	      /* enum recovery_wait: what the timeout is for */
 	bool tail_due;	      /* a tail loss probe is to be sent */
 	struct rack_path path;
@@ -185,7 +184,7 @@ static inline uint32_t conn_pipe(const struct utcp_conn *conn)
 /* The same, less what duplicate ACKs without SACK say has arrived (RFC 3042, RFC 5681 3.2). */
 static inline uint32_t conn_pipe_guessed(const struct utcp_conn *conn)
 {
-	uint32_t pipe = conn_pipe(conn), arrived = (uint32_t)conn->dup_acks * conn->mss;
+	uint32_t pipe = conn_pipe(conn), arrived = conn->dup_acks * conn->mss;
 
 	return pipe > arrived ? pipe - arrived : 0;
 }

@@ -220,7 +220,6 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 	/* Never scaled in a SYN (RFC 7323 2.2). */
 	conn->snd_wnd = conn->snd_wnd_max = segment->window;
 	conn->snd_wl1 = segment->seq;
-	conn->snd_wl2 = segment->ack;
 }
 
 /* Ends the SYN's own timeout and round trip. */
@@ -249,7 +248,6 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 	settle_syn(utcp, conn, now_ns);
 	conn->snd_wnd = conn->snd_wnd_max = (uint32_t)segment->window << shift;
 	conn->snd_wl1 = segment->seq;
-	conn->snd_wl2 = segment->ack;
 	liveness_begin(utcp, conn, now_ns);
 	utcp->counters.ecn_opened += !!(conn->ecn & ECN_TELLS);
 	if (conn->active) {

@@ -28,6 +28,16 @@ static bool make_place(struct reassembly *reassembly, unsigned at)
 	return true;
 }
 
+/* Of what was added before 2^32 others the order is forgotten. */
+static uint32_t tick(struct reassembly *reassembly)
+{
+	if (reassembly->clock == REASSEMBLY_CLOCK_MAX) {
+		memset(reassembly->added, 0, sizeof(reassembly->added));
+		reassembly->clock = 0;
+	}
+	return ++reassembly->clock;
+}
+
 bool reassembly_add(struct reassembly *reassembly, uint32_t begin, uint32_t end)
 {
 	struct seq_range *ranges = reassembly->ranges;
@@ -47,7 +57,7 @@ bool reassembly_add(struct reassembly *reassembly, uint32_t begin, uint32_t end)
 		ranges[first].end = seq_max(ranges[last - 1].end, end);
 		move(reassembly, first + 1, last);
 	}
-	reassembly->added[first] = ++reassembly->clock;
+	reassembly->added[first] = tick(reassembly);
 	return true;
 }
 
@@ -83,9 +93,8 @@ static unsigned latest_before(const struct reassembly *reassembly, uint32_t befo
 	unsigned found = reassembly->count;
 
 	for (unsigned i = 0; i < reassembly->count; i++)
-		if (seq_before(reassembly->added[i], before) &&
-		    (found == reassembly->count ||
-		     seq_after(reassembly->added[i], reassembly->added[found])))
+		if (reassembly->added[i] < before &&
+		    (found == reassembly->count || reassembly->added[i] > reassembly->added[found]))
 			found = i;
 	return found;
 }

@@ -19,6 +19,8 @@
 
 enum { REASSEMBLY_RANGES = 16 };
 
+#define REASSEMBLY_CLOCK_MAX (UINT32_MAX - 1)
+
 struct reassembly {
 	uint32_t count;
 	uint32_t clock;				    /* counts what was added */

@@ -127,6 +127,7 @@ void receive_fin(struct utcp *utcp, struct utcp_conn *conn, const struct segment
 		return;
 	}
 	conn->rcv_nxt++;
+	conn->rcv_edge = seq_max(conn->rcv_edge, conn->rcv_nxt); /* it may stand just behind */
 	utcp_post(utcp, conn, UTCP_FINISHED);
 	tcp_ack_soon(utcp, conn);
 	switch (conn->state) {

@@ -244,12 +244,12 @@ static bool recover_with_sack(struct utcp *utcp, struct utcp_conn *conn,
  */
 static uint32_t recover_without_sack(struct utcp *utcp, struct utcp_conn *conn, uint32_t acked)
 {
-	uint32_t known = (uint32_t)conn->dup_acks * conn->mss;
+	uint32_t known = conn->dup_acks * conn->mss;
 
 	if (!conn->congestion.recovering || acked >= known)
 		conn->dup_acks = 0;
 	else
-		conn->dup_acks -= (uint16_t)((acked + conn->mss - 1) / conn->mss);
+		conn->dup_acks -= (acked + conn->mss - 1) / conn->mss;
 	if (conn->congestion.recovering && seq_before(conn->snd_una, conn->congestion.recover)) {
 		flight_lose_first(&utcp->flights, &conn->flight, conn->mss);
 		utcp_mark(utcp, conn);

@@ -11,13 +11,19 @@
 
 /* --- leaves ---------------------------------------------------------------------------------- */
 
-/* RFC 9293 3.10.7.4, the send window, and only from a segment newer than the last that set it. */
+/*
+ * RFC 9293 3.10.7.4, the send window: only from a segment that is no older than the last by its
+ * number, and acknowledges all that ever was. So SND.WL2 needs no place: it is no more than
+ * SND.UNA, which stands for it.
+ */
 static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment)
 {
 	uint32_t window = (uint32_t)segment->window << conn->snd_scale;
 
-	if (seq_before(segment->seq, conn->snd_wl1) ||
-	    (segment->seq == conn->snd_wl1 && seq_before(segment->ack, conn->snd_wl2)))
+	if (seq_before(segment->seq, conn->snd_wl1))
+		return;
+	conn->snd_wl1 = segment->seq;
+	if (seq_before(segment->ack, conn->snd_una))
 		return;
 	if (__builtin_expect(conn->snd_wnd == 0 && window > 0, 0)) {
 		conn->backoff = conn->retries = 0;
@@ -26,8 +32,6 @@ static void take_window(struct utcp *utcp, struct utcp_conn *conn, const struct 
 		utcp_mark(utcp, conn);
 	}
 	conn->snd_wnd = window;
-	conn->snd_wl1 = segment->seq;
-	conn->snd_wl2 = segment->ack;
 	if (window > conn->snd_wnd_max)
 		conn->snd_wnd_max = window;
 }

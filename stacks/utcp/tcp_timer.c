@@ -184,7 +184,7 @@ bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, const struct 
 		return false;
 	conn->backoff = 0; /* not before: an ACK of what was sent twice says nothing of the path
 			      (Karn 1987) */
-	if (!seq_after(conn->snd_una, conn->rtt.timed_to))
+	if (!rtt_is_due(&conn->rtt, conn->snd_una, conn->snd_max))
 		return false;
 	conn->rtt.timed_to = conn->snd_max;
 	rtt_sample(&conn->rtt, measured_ns, utcp->config.rto_min_ns);

@@ -1,5 +1,6 @@
 #include "stacks/utcp/congestion.h"
 
+#include "stacks/utcp/seq.h"
 #include "tests/support/suite.h"
 
 #include <math.h>
@@ -88,6 +89,26 @@ static void cuts_what_was_in_flight(void)
 	congestion_init(&c, &congestion_newreno, MSS, 0, false);
 	congestion_recover(&c, MSS, 13 * MSS, 13001); /* with limited transmit */
 	CU_ASSERT(c.ssthresh == 5 * MSS);
+}
+
+/* What is before snd_una by its number must stay so for any amount, or losses go unheeded for half
+ * of the sequence space. */
+static void what_is_over_stays_behind(void)
+{
+	enum { STEP = 1 << 29 };
+	struct congestion c;
+	uint32_t una = 10001;
+
+	congestion_init(&c, &congestion_newreno, MSS, 0, false);
+	congestion_recover(&c, MSS, 10 * MSS, una);
+	acked(&c, una, 10 * MSS, 10 * MSS);
+	congestion_recovered(&c);
+	CU_ASSERT(c.recover == una); /* which is not more than that (RFC 6582 3.2 step 2) */
+	for (unsigned i = 0; i < 16; i++) {
+		una += STEP;
+		acked(&c, una, STEP, STEP);
+		CU_ASSERT(seq_before(c.recover, una) && !c.cut_lately && c.peak == 0);
+	}
 }
 
 static void a_repaired_loss_cuts_once(void)
@@ -434,6 +455,8 @@ static const struct suite_test tests[] = {
 	{"a recovery cuts once, and the window stands at its end", recovers},
 	{"a loss cuts what was in flight before the ACKs that told it, at most the window",
 	 cuts_what_was_in_flight},
+	{"a recovery that is over stays behind, however much is acknowledged",
+	 what_is_over_stays_behind},
 	{"a loss that is repaired already cuts the window", a_repaired_loss_cuts_once},
 	{"a timeout halves once and restarts from one segment", times_out},
 	{"a mark cuts once a window, as a loss does", a_mark_cuts_once_a_window},

@@ -42,6 +42,23 @@ static void bounded(void)
 	CU_ASSERT(kept.count == REASSEMBLY_RANGES && kept.ranges[0].begin == 2);
 }
 
+static void tells_the_latest(void)
+{
+	struct reassembly kept = {.clock = REASSEMBLY_CLOCK_MAX - 4};
+	struct seq_range told[2];
+
+	for (uint32_t i = 1; i < 5; i++) {
+		CU_ASSERT(reassembly_add(&kept, 10 * i, 10 * i + 5));
+		CU_ASSERT(reassembly_latest(&kept, told, 1) == 1 && told[0].begin == 10 * i);
+	}
+	CU_ASSERT(reassembly_latest(&kept, told, 2) == 2 && told[1].begin == 30);
+	CU_ASSERT(reassembly_add(&kept, 20, 25)); /* and the clock begins anew */
+	CU_ASSERT(reassembly_latest(&kept, told, 2) == 2 && told[0].begin == 20);
+	CU_ASSERT(reassembly_add(&kept, 40, 45));
+	CU_ASSERT(reassembly_latest(&kept, told, 2) == 2);
+	CU_ASSERT(told[0].begin == 40 && told[1].begin == 20);
+}
+
 /* Against one flag a byte, across the wrap; few enough ranges that none is pushed out. */
 static void agrees_with_a_map(void)
 {
@@ -73,6 +90,7 @@ static void agrees_with_a_map(void)
 static const struct suite_test tests[] = {
 	{"touching ranges become one", joins},
 	{"a flood of one-byte ranges stays bounded and the nearest are kept", bounded},
+	{"the ranges last added to are told, however many were before", tells_the_latest},
 	{"ranges equal a map of bytes, over the wrap", agrees_with_a_map},
 };
 

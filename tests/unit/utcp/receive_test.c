@@ -279,6 +279,21 @@ static void cuts_at_the_window(void)
 	peer_close(&peer);
 }
 
+/* A FIN takes room in the window only by its number: behind the last byte that was let in it may
+ * come, and what comes then is still judged by a window, of none. */
+static void a_fin_may_follow_a_full_window(void)
+{
+	static uint8_t data[256];
+
+	open_connected(256);
+	peer_send(&peer, ACK | FIN, data, sizeof(data));
+	peer_poll(&peer);
+	CU_ASSERT(peer.events & UTCP_FINISHED);
+	peer_send_at(&peer, peer.seq + 100000, ACK, NULL, 0);
+	CU_ASSERT(utcp_counters(peer.utcp)->old_segments == 1);
+	peer_close(&peer);
+}
+
 static void urgent_is_ignored(void)
 {
 	static const uint16_t pointers[] = {0, 1, 5, 6, 65535};
@@ -351,6 +366,7 @@ static const struct suite_test tests[] = {
 	 never_promises_what_it_has_not},
 	{"data of which a shut window lets nothing in is answered", answers_what_it_cannot_take},
 	{"what lies beyond the window is cut off, its FIN too", cuts_at_the_window},
+	{"a FIN may follow a full window, and nothing after it", a_fin_may_follow_a_full_window},
 	{"the urgent pointer changes nothing", urgent_is_ignored},
 	{"reads of any size over the ring's edge keep the stream", random_reads_over_the_edge},
 };

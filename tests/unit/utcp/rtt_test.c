@@ -48,10 +48,24 @@ static void has_floor_and_ceiling(void)
 	CU_ASSERT(rtt_timeout(&rtt, 0) == RTT_RTO_MAX_NS);
 }
 
+static void one_sample_a_round_trip(void)
+{
+	struct rtt rtt;
+
+	rtt_init(&rtt);
+	rtt.timed_to = 100;
+	CU_ASSERT(!rtt_is_due(&rtt, 50, 200) && !rtt_is_due(&rtt, 100, 200));
+	CU_ASSERT(rtt_is_due(&rtt, 101, 200));
+	for (uint32_t una = 1u << 28; una < 0xf0000000; una += 1u << 28) /* nothing was timed */
+		CU_ASSERT(rtt_is_due(&rtt, una, una + 1000));
+}
+
 static const struct suite_test tests[] = {
 	{"the first sample sets both estimates", first_sample},
 	{"later samples follow RFC 6298's formula", follows_the_formula},
 	{"the timeout stays between floor and 60 s, whatever the back-off", has_floor_and_ceiling},
+	{"there is one sample a round trip, however long none could be taken",
+	 one_sample_a_round_trip},
 };
 
 SUITE_MAIN("rtt", tests)

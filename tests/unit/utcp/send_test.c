@@ -326,6 +326,24 @@ static void old_segments_do_not_set_the_window(void)
 	peer_close(&peer);
 }
 
+/* The same section: nor one that acknowledges less than was (SND.UNA =< SEG.ACK). */
+static void old_acks_do_not_set_the_window(void)
+{
+	struct peer_segment out;
+
+	open_connected();
+	peer_app_write(&peer, data, 100);
+	peer_drain(&peer);
+	acknowledge(peer.ack + 100);
+	peer.ack -= 100;
+	peer.window = 0;
+	peer_send_at(&peer, peer.seq + 5, ACK, "later", 5);
+	peer_drain(&peer);
+	peer_app_write(&peer, data, 100);
+	CU_ASSERT(peer_take(&peer, &out));
+	peer_close(&peer);
+}
+
 static void sends_nothing_silly(void)
 {
 	struct peer_segment out;
@@ -477,6 +495,8 @@ static const struct suite_test tests[] = {
 	{"a lost window update is found by a probe", lost_window_update_is_found},
 	{"unanswered probes give up", unanswered_probes_give_up},
 	{"the window of an older segment does not count", old_segments_do_not_set_the_window},
+	{"the window of a segment that acknowledges less than was does not count",
+	 old_acks_do_not_set_the_window},
 	{"a sliver of window is not filled until the override", sends_nothing_silly},
 	{"a window that opens begins a new timeout", a_new_window_begins_a_new_timeout},
 	{"small writes leave at once", small_writes_do_not_wait},
