@@ -29,21 +29,28 @@ static bool device_is_up(const struct link *link)
 	       state.link_status == RTE_ETH_LINK_UP;
 }
 
+/* Whether `fd` is a client's end of a connection to the memif at `path`. */
+static bool is_client_socket(int fd, const char *path)
+{
+	struct sockaddr_un peer = {0};
+	socklen_t bytes = sizeof(peer) - 1;
+
+	return getpeername(fd, (struct sockaddr *)&peer, &bytes) == 0 &&
+	       peer.sun_family == AF_UNIX && strcmp(peer.sun_path, path) == 0;
+}
+
 /*
  * Whether `fd` is a socket of the memif at `path`: its listener, or one end of a connection to it.
  */
 static bool is_control_socket(int fd, const char *path)
 {
-	struct sockaddr_un name = {0}, peer = {0};
-	socklen_t name_bytes = sizeof(name) - 1, peer_bytes = sizeof(peer) - 1;
+	struct sockaddr_un name = {0};
+	socklen_t name_bytes = sizeof(name) - 1;
 
 	if (getsockname(fd, (struct sockaddr *)&name, &name_bytes) < 0 ||
 	    name.sun_family != AF_UNIX)
 		return false;
-	if (strcmp(name.sun_path, path) == 0)
-		return true;
-	return getpeername(fd, (struct sockaddr *)&peer, &peer_bytes) == 0 &&
-	       strcmp(peer.sun_path, path) == 0;
+	return strcmp(name.sun_path, path) == 0 || is_client_socket(fd, path);
 }
 
 /* Finds the driver's control sockets, which it keeps to itself, by their address. */
@@ -238,4 +245,12 @@ bool link_wait(struct link *link, uint64_t wait_ns)
 			return link_usable(link);
 		nanosleep(&pause, NULL);
 	}
+}
+
+bool link_was_turned_away(const struct link *link)
+{
+	for (int fd = 0; fd < LINK_FD_MAX; fd++)
+		if (is_client_socket(fd, link->device->target))
+			return false;
+	return true;
 }

@@ -10,7 +10,7 @@
  * once it is removed the link is DOWN for good, for one made anew under the same name is another.
  * So it is once af_xdp's program was taken off the interface, for no frame comes through any more.
  *
- * Planes: init and wait are setup, the rest is turn.
+ * Planes: init, wait and what comes of it are setup, the rest is turn.
  */
 #ifndef WEIR_DPDK_LINK_H
 #define WEIR_DPDK_LINK_H
@@ -60,6 +60,9 @@ void link_turn(struct link *link, uint64_t now_ns);
 
 /* Waits until frames may move, at most `wait_ns`; whether they may. */
 bool link_wait(struct link *link, uint64_t wait_ns);
+
+/* Whether a memif client that was started has no connection to its server any more. */
+bool link_was_turned_away(const struct link *link);
 
 /* Whether a burst may be made now. */
 static inline bool link_usable(const struct link *link)

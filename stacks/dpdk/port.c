@@ -15,7 +15,10 @@
 #include <string.h>
 #include <time.h>
 
-enum { SAMPLE_PERIOD_NS = 1000 * 1000 };
+enum {
+	SAMPLE_PERIOD_NS = 1000 * 1000,
+	KNOCK_PERIOD_NS = 50 * 1000 * 1000, /* of a client that was turned away */
+};
 
 /* A memif client tries for a while: the socket may be there before its server listens. */
 static int start_device(const struct port *port, uint64_t wait_ns)
@@ -99,6 +102,31 @@ static int fail_link(const struct port *port, struct tp_error *error)
 		       port->device.target);
 }
 
+/*
+ * Waits for a started memif client's link, at most `wait_ns`; whether it is up. DPDK's server
+ * listens before it is started and turns away who comes in between, as it does who comes while it
+ * serves another; and DPDK's client does not try again by itself. So we do.
+ */
+static bool join(struct port *port, uint64_t wait_ns)
+{
+	uint64_t now_ns = clock_now_ns(), deadline_ns = now_ns + wait_ns;
+
+	while (now_ns < deadline_ns) {
+		uint64_t left_ns = deadline_ns - now_ns;
+
+		if (link_wait(&port->link, left_ns < KNOCK_PERIOD_NS ? left_ns : KNOCK_PERIOD_NS))
+			return true;
+		now_ns = clock_now_ns();
+		if (now_ns >= deadline_ns || !link_was_turned_away(&port->link))
+			continue;
+		gate_lift();
+		rte_eth_dev_stop(port->id);
+		if (start_device(port, deadline_ns - now_ns))
+			return false;
+	}
+	return false;
+}
+
 /* What comes up in open and goes down in close; on failure nothing is left. */
 static int open_device(struct port *port, struct tp_error *error)
 {
@@ -117,7 +145,7 @@ static int open_device(struct port *port, struct tp_error *error)
 	link_init(&port->link, &port->device, port->id);
 	doze_init(&port->doze, &port->device, port->id);
 	if (port->device.kind == DEVICE_MEMIF && !port->device.server &&
-	    !link_wait(&port->link, MEMIF_WAIT_NS)) {
+	    !join(port, MEMIF_WAIT_NS)) {
 		link_fini(&port->link);
 		detach(port);
 		return fail_link(port, error);
@@ -167,7 +195,7 @@ bool port_restart(struct port *port, uint64_t wait_ns)
 {
 	gate_lift();
 	rte_eth_dev_stop(port->id);
-	return start_device(port, wait_ns) == 0 && link_wait(&port->link, wait_ns);
+	return start_device(port, wait_ns) == 0 && join(port, wait_ns);
 }
 
 unsigned port_receive(struct port *port, struct rte_mbuf **frames)
