@@ -197,21 +197,16 @@ static void answer_with_cookie(struct utcp *utcp, const struct segment *segment,
 	utcp->counters.cookies_sent++;
 }
 
-static enum calls_answer take_syn(struct utcp *utcp, const struct segment *segment,
-				  const struct segment_ends *ends, uint64_t key, uint64_t now_ns)
+/* A new call; NULL if all places are taken. */
+static struct call *begin(struct utcp *utcp, const struct segment *segment,
+			  const struct segment_ends *ends, uint64_t key, uint64_t now_ns)
 {
+	struct call *call = slab_acquire(&utcp->calls.slab);
 	struct open_numbers numbers;
 	uint32_t *bucket;
-	struct call *call;
 
-	if (!close_has_room(utcp))
-		return CALLS_FULL;
-	utcp->counters.scales_cut += segment->scale_steep; /* RFC 7323 2.3 */
-	call = slab_acquire(&utcp->calls.slab);
-	if (!call) {
-		answer_with_cookie(utcp, segment, ends, now_ns);
-		return CALLS_TAKEN;
-	}
+	if (!call)
+		return NULL;
 	*call = (struct call){.key = key, .ends = *ends};
 	list_init(&call->link);
 	keep_syn(call, segment);
@@ -223,7 +218,34 @@ static enum calls_answer take_syn(struct utcp *utcp, const struct segment *segme
 	*bucket = slab_index(&utcp->calls.slab, call);
 	answer(&utcp->calls, call);
 	utcp->counters.calls_kept++;
+	return call;
+}
+
+static enum calls_answer take_syn(struct utcp *utcp, const struct segment *segment,
+				  const struct segment_ends *ends, uint64_t key, uint64_t now_ns)
+{
+	if (!close_has_room(utcp))
+		return CALLS_FULL;
+	utcp->counters.scales_cut += segment->scale_steep; /* RFC 7323 2.3 */
+	if (!begin(utcp, segment, ends, key, now_ns))
+		answer_with_cookie(utcp, segment, ends, now_ns);
 	return CALLS_TAKEN;
+}
+
+bool calls_reopen(struct utcp *utcp, const struct segment *segment, uint32_t old_end,
+		  uint64_t now_ns)
+{
+	struct segment_ends ends = segment_ends(segment);
+	struct call *call = NULL;
+
+	if (close_has_room(utcp))
+		call = begin(utcp, segment, &ends, tuples_key(&utcp->tuples, &ends), now_ns);
+	if (!call)
+		return false;
+	utcp->counters.scales_cut += segment->scale_steep;
+	if (!seq_after(call->iss, old_end))
+		call->iss = old_end + 1;
+	return true;
 }
 
 /* The same SYN again: the peer has not seen our answer. */

@@ -83,6 +83,11 @@ void calls_destroy(struct calls *calls);
 enum calls_answer calls_input(struct utcp *utcp, const struct segment *segment, uint64_t now_ns,
 			      struct utcp_conn **conn_out);
 
+/* A SYN that may take the place of a connection in TIME-WAIT whose numbers ended at `old_end`: ours
+ * begin above (RFC 1122 4.2.2.13), which no cookie could promise. False if there is no room. */
+bool calls_reopen(struct utcp *utcp, const struct segment *segment, uint32_t old_end,
+		  uint64_t now_ns);
+
 /* The next SYN-ACK, or 0. */
 size_t calls_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns);
 

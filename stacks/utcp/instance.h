@@ -23,6 +23,7 @@
 #include "stacks/utcp/ip6.h"
 #include "stacks/utcp/neighbours.h"
 #include "stacks/utcp/segment.h"
+#include "stacks/utcp/time_wait.h"
 #include "stacks/utcp/tuples.h"
 #include "stacks/utcp/utcp.h"
 

@@ -331,11 +331,24 @@ static bool input_nobody(struct utcp *utcp, struct segment *segment, uint64_t no
 	return answer != CALLS_FULL;
 }
 
-/* RFC 9293 3.6.1: a SYN beyond all that the old connection had may take its place in TIME-WAIT. */
-static bool reopens(const struct utcp_conn *conn, const struct segment *segment)
+/* Whether a segment is the SYN of a new call that may take this connection's place. */
+static bool reopens(const struct utcp *utcp, const struct utcp_conn *conn,
+		    const struct segment *segment)
 {
-	return conn->state == CONN_TIME_WAIT && seq_after(segment->seq, conn->rcv_nxt) &&
-	       (segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST)) == TCP_SYN;
+	return conn->state == CONN_TIME_WAIT &&
+	       time_wait_takes_syn(utcp, &conn->times, conn->rcv_nxt, segment) &&
+	       utcp_listens(utcp, segment->own_port);
+}
+
+/* The old connection stays where there is no room for the new: its SYN comes again. */
+static bool reopen(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		   uint64_t now_ns)
+{
+	if (!calls_reopen(utcp, segment, conn->snd_max, now_ns))
+		return false;
+	utcp->counters.reopened++;
+	close_conn(utcp, conn, UTCP_DONE);
+	return true;
 }
 
 bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
@@ -348,9 +361,8 @@ bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
 		input_predicted(utcp, conn, segment, now_ns);
 	} else if (conn->state == CONN_SYN_SENT) {
 		input_syn_sent(utcp, conn, segment, now_ns);
-	} else if (reopens(conn, segment)) {
-		close_conn(utcp, conn, UTCP_DONE);
-		return input_nobody(utcp, segment, now_ns);
+	} else if (reopens(utcp, conn, segment)) {
+		return reopen(utcp, conn, segment, now_ns);
 	} else {
 		input_steps(utcp, conn, segment, now_ns);
 	}

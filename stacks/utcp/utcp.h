@@ -160,6 +160,7 @@ struct utcp_event {
 	X(cookies_sent, "SYNs answered with a cookie")                                     \
 	X(cookies_accepted, "connections made of cookies")                                 \
 	X(cookies_refused, "ACKs that brought no cookie of ours, or a stale one")          \
+	X(reopened, "connections in TIME-WAIT that gave way to a call (RFC 6191)")         \
 	X(no_listener, "segments to nobody, answered with RST")                            \
 	X(opened_active, "connections we opened")                                          \
 	X(opened_passive, "connections accepted")                                          \

@@ -227,6 +227,8 @@ static void name_answer(struct player *player, const struct script_segment *in, 
 			uint32_t next, char name[CELL_BYTES])
 {
 	const struct script_segment *out = player_sent(player);
+	/* Our SYN behind a whole connection: above all its numbers (RFC 1122 4.2.2.13). */
+	uint32_t first = own_next > 1 ? own_next + 1 : 0;
 	char flags[9];
 
 	if (!out)
@@ -237,7 +239,7 @@ static void name_answer(struct player *player, const struct script_segment *in, 
 		snprintf(name, CELL_BYTES, "ack");
 	else if (out->flags & RST && is_right_reset(out, in, player))
 		snprintf(name, CELL_BYTES, "rst");
-	else if (out->flags == (SYN | ACK) && out->seq == 0 && out->ack == in->seq + 1)
+	else if (out->flags == (SYN | ACK) && out->seq == first && out->ack == in->seq + 1)
 		snprintf(name, CELL_BYTES, "syn-ack");
 	else
 		snprintf(name, CELL_BYTES, "%s,seq:%d,ack:%d", script_flags(out->flags, flags),

@@ -442,27 +442,6 @@ static void calls_after_the_end_do_nothing(void)
 	peer_close(&peer);
 }
 
-static void time_wait_is_not_assassinated(void)
-{
-	struct peer_segment out;
-
-	open_connected();
-	utcp_finish(peer.utcp, peer.conn);
-	take_fin();
-	peer_send(&peer, FIN | ACK, NULL, 0);
-	peer_drain(&peer);
-	settle();
-	peer_send_at(&peer, peer.seq, RST, NULL, 0); /* RFC 1337 */
-	CU_ASSERT(utcp_conn_count(peer.utcp) == 1);
-	peer_send_at(&peer, peer.seq - 100, SYN, NULL, 0); /* an old SYN does not reopen */
-	CU_ASSERT(peer_take(&peer, &out) && out.flags == ACK);
-	peer.seq += 1000;
-	peer.events = 0;
-	peer_connect(&peer, NULL, 0); /* a new one does (RFC 9293 3.6.1) */
-	CU_ASSERT(peer.accepted == 2 && utcp_conn_count(peer.utcp) == 1);
-	peer_close(&peer);
-}
-
 static void reset_in_last_ack_after_all_is_done(void)
 {
 	open_connected();
@@ -505,8 +484,6 @@ static const struct suite_test tests[] = {
 	{"TIME-WAIT gives way when the table is full, oldest first", time_wait_gives_way},
 	{"a connection with unread data keeps its place", unread_connections_keep_their_place},
 	{"calls after the end do nothing", calls_after_the_end_do_nothing},
-	{"TIME-WAIT ignores RST and old SYNs, and a new SYN reopens",
-	 time_wait_is_not_assassinated},
 	{"a reset is no error only after all data was acknowledged",
 	 reset_in_last_ack_after_all_is_done},
 };

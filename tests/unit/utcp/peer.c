@@ -113,6 +113,7 @@ void peer_open(struct peer *peer, const struct utcp_config *config)
 	memset(peer, 0, sizeof(*peer));
 	peer->now_ns = 1000 * SECOND;
 	peer->seq = (uint32_t)PEER_ISN;
+	peer->own_isn = (uint32_t)OWN_ISN;
 	peer->window = 60000;
 	peer->port = PEER_PORT;
 	peer->own_port = OWN_PORT;
@@ -416,7 +417,7 @@ void peer_connect(struct peer *peer, const uint8_t *options, size_t bytes)
 	peer->seq++;
 	CU_ASSERT_FATAL(peer_take(peer, &answer));
 	CU_ASSERT_FATAL(answer.flags == (SYN | ACK) && answer.ack == peer->seq);
-	CU_ASSERT(answer.seq == (uint32_t)OWN_ISN && answer.bytes == 0);
+	CU_ASSERT(answer.seq == peer->own_isn && answer.bytes == 0);
 	peer->ack = answer.seq + 1;
 	peer_send(peer, ACK, NULL, 0);
 	peer_poll(peer);

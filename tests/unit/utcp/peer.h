@@ -38,9 +38,10 @@ struct peer {
 	struct utcp *utcp;
 	struct utcp_conn *conn;
 	uint64_t now_ns;
-	uint32_t seq;	 /* the next that the peer sends */
-	uint32_t ack;	 /* the next that it expects */
-	uint16_t window; /* what it offers */
+	uint32_t seq;	  /* the next that the peer sends */
+	uint32_t ack;	  /* the next that it expects */
+	uint32_t own_isn; /* where utcp's numbers must begin */
+	uint16_t window;  /* what it offers */
 	uint16_t port;
 	uint16_t own_port; /* at utcp's end */
 	bool times;	   /* it speaks timestamps, and offers them and SACK in its SYN */
