@@ -5,11 +5,19 @@
 
 #include <string.h>
 
+static uint32_t tables_for(uint32_t conn_max)
+{
+	uint32_t share = conn_max / GAPS_SHARE + 1,
+		 least = conn_max < GAPS_MIN ? conn_max : GAPS_MIN;
+
+	return share > least ? share : least;
+}
+
 int gaps_create(struct gaps *gaps, uint32_t conn_max, uint64_t *withdrawn)
 {
 	gaps->withdrawn = withdrawn;
 	list_init(&gaps->used);
-	return slab_create(&gaps->tables, conn_max / GAPS_SHARE + 1, sizeof(struct gaps_table));
+	return slab_create(&gaps->tables, tables_for(conn_max), sizeof(struct gaps_table));
 }
 
 void gaps_destroy(struct gaps *gaps)

@@ -2,16 +2,17 @@
  * gaps: the reassembly tables that connections lease while something is missing.
  *
  * Most connections never miss anything and hold an index of none. There is a table for every
- * GAPS_SHARE-th connection. When all are leased, who comes anew keeps nothing out of order, which
- * its peer takes for lost and sends again; until that has happened GAPS_PATIENCE times since the
- * table that was not added to for the longest time was: then it is taken away, and what its
- * connection kept counts as never received. A receiver may do that (RFC 2018 8), but it costs the
- * peer a timeout, so it befalls only who opens gaps and leaves them open.
+ * GAPS_SHARE-th connection, and no fewer than GAPS_MIN unless each has one: a full queue drops
+ * segments of all that pass it at the same time. When all are leased, who comes anew keeps nothing
+ * out of order, which its peer takes for lost and sends again; until that has happened
+ * GAPS_PATIENCE times since the table that was not added to for the longest time was: then it is
+ * taken away, and what its connection kept counts as never received. A receiver may do that (RFC
+ * 2018 8), but it costs the peer a timeout, so it befalls only who opens gaps and leaves them open.
  *
  * Also kept here: the last run of numbers that arrived twice, until an acknowledgement has reported
  * it (D-SACK, RFC 2883).
  *
- * Bounds, whatever a peer sends: 256 bytes for every GAPS_SHARE-th connection; three passes over a
+ * Bounds, whatever a peer sends: 256 bytes a table; three passes over a
  * table's REASSEMBLY_RANGES to note a segment out of order, four to report in an ACK.
  *
  * Plane: turn; create and destroy are setup.
@@ -23,7 +24,11 @@
 #include "dataplane/core/slab.h"
 #include "stacks/utcp/reassembly.h"
 
-enum { GAPS_SHARE = 8, GAPS_PATIENCE = 64 };
+enum {
+	GAPS_SHARE = 8,
+	GAPS_MIN = 256,
+	GAPS_PATIENCE = 64,
+};
 
 struct gaps_table {
 	struct list link; /* on gaps.used */

@@ -414,9 +414,8 @@ static void cubic_leaves_newreno_its_share(void)
 	      &(struct bounds){.used = 0.9, .fairness = 0.9, .queued_bytes = 45000});
 }
 
-/* The receiver, made for four connections, has one table for what comes out of order. */
 static const struct bounds by_losses = {
-	.used = 0.95, .fairness = 0.95, .queued_bytes = 125000, .resent = 5000};
+	.used = 0.99, .fairness = 0.95, .queued_bytes = 125000, .resent = 400};
 
 static void cubic_shares_by_losses(void)
 {

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { CONNS = 2 * GAPS_SHARE, TABLES = 3, BASE = (int)0xffffffc0 };
+enum { CONNS = GAPS_MIN + 1, TABLES = GAPS_MIN, BASE = (int)0xffffffc0 };
 
 static struct peer peer;
 
@@ -31,6 +31,31 @@ static void leases_while_needed(void)
 	gaps_drop(&gaps, &lease);
 	gaps_check(&gaps, 0);
 	gaps_destroy(&gaps);
+}
+
+/* How many connections an instance for `conn_max` keeps out of order at once. */
+static unsigned tables_of(uint32_t conn_max)
+{
+	static uint32_t leases[4096];
+	uint64_t withdrawn = 0;
+	unsigned count = 0;
+	struct gaps gaps;
+
+	memset(leases, 0xff, sizeof(leases));
+	CU_ASSERT_FATAL(gaps_create(&gaps, conn_max, &withdrawn) == 0);
+	while (count < conn_max && gaps_add(&gaps, &leases[count], 10, 20))
+		count++;
+	for (unsigned i = 0; i < count; i++)
+		gaps_drop(&gaps, &leases[i]);
+	gaps_destroy(&gaps);
+	return count;
+}
+
+static void there_are_enough(void)
+{
+	CU_ASSERT(tables_of(1) == 1 && tables_of(4) == 4 && tables_of(256) == 256);
+	CU_ASSERT(tables_of(257) == 256 && tables_of(2000) == 256);
+	CU_ASSERT(tables_of(4096) == 513);
 }
 
 static void oldest_gives_way(void)
@@ -149,6 +174,7 @@ static void an_end_gives_back(void)
 static const struct suite_test tests[] = {
 	{"a table is leased only while something is missing or to be reported",
 	 leases_while_needed},
+	{"each of 256 connections has a table, and of many more an eighth", there_are_enough},
 	{"when none is left, the one not added to for longest gives way", oldest_gives_way},
 	{"a table that is added to stays, however many ask for one", those_in_use_stay},
 	{"a stream whose table gave way is whole once sent again", a_stream_survives_it},
