@@ -16,14 +16,11 @@ static void move(struct reassembly *reassembly, unsigned to, unsigned from)
 	reassembly->count = to + count;
 }
 
-/* Opens a place at `at`; the furthest range goes if the table is full. False if the new one would
- * be the furthest. */
+/* Opens a place at `at`; false if the table is full. */
 static bool make_place(struct reassembly *reassembly, unsigned at)
 {
-	if (at == REASSEMBLY_RANGES)
-		return false;
 	if (reassembly->count == REASSEMBLY_RANGES)
-		reassembly->count--;
+		return false;
 	move(reassembly, at + 1, at);
 	return true;
 }

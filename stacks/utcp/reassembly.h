@@ -3,9 +3,11 @@
  *
  * The bytes themselves are in the free room of the receive ring, each at its place; here is only a
  * short sorted table of which ranges are there. Touching ranges are joined. When the table is full
- * the furthest range gives way, so a flood of tiny pieces (CVE-2018-5390) costs a bounded table and
- * no more. Where ranges overlap, the later bytes win; what has become in-order is never written
- * again.
+ * a range that touches none is refused, however near, so a flood of tiny pieces (CVE-2018-5390)
+ * costs a bounded table and no more. To take it in the place of a further one would withdraw what
+ * the peer was told had come, which RFC 2018 8 discourages where memory is not short: the peer
+ * keeps that for arrived until a timeout, while what it never heard of it sends again at once.
+ * Where ranges overlap, the later bytes win; what has become in-order is never written again.
  *
  * Plane: turn.
  */

@@ -33,13 +33,24 @@ static void bounded(void)
 	struct reassembly kept = {0};
 
 	for (uint32_t i = 0; i < 1000; i++)
-		reassembly_add(&kept, 2 * i, 2 * i + 1);
-	CU_ASSERT(kept.count == REASSEMBLY_RANGES && kept.ranges[REASSEMBLY_RANGES - 1].end == 31);
-	/* A nearer one pushes the furthest out. */
-	memset(&kept, 0, sizeof(kept));
-	for (uint32_t i = REASSEMBLY_RANGES + 4; i > 0; i--)
+		CU_ASSERT(reassembly_add(&kept, 2 * i, 2 * i + 1) == (i < REASSEMBLY_RANGES));
+	CU_ASSERT(kept.count == REASSEMBLY_RANGES && kept.ranges[0].begin == 0);
+	CU_ASSERT(kept.ranges[REASSEMBLY_RANGES - 1].end == 2 * REASSEMBLY_RANGES - 1);
+}
+
+/* RFC 2018 8: what was told stays, and may grow and be joined. */
+static void nothing_is_withdrawn(void)
+{
+	uint32_t far = 2 * REASSEMBLY_RANGES;
+	struct reassembly kept = {0};
+
+	for (uint32_t i = far; i > REASSEMBLY_RANGES; i--)
 		CU_ASSERT(reassembly_add(&kept, 2 * i, 2 * i + 1));
-	CU_ASSERT(kept.count == REASSEMBLY_RANGES && kept.ranges[0].begin == 2);
+	CU_ASSERT(!reassembly_add(&kept, 1, 2)); /* nearer than all */
+	CU_ASSERT(kept.ranges[REASSEMBLY_RANGES - 1].end == 2 * far + 1);
+	CU_ASSERT(reassembly_add(&kept, 2 * far - 1, 2 * far + 2));
+	CU_ASSERT(kept.count == REASSEMBLY_RANGES - 1);
+	CU_ASSERT(reassembly_add(&kept, 1, 2) && kept.count == REASSEMBLY_RANGES);
 }
 
 static void tells_the_latest(void)
@@ -59,7 +70,7 @@ static void tells_the_latest(void)
 	CU_ASSERT(told[0].begin == 40 && told[1].begin == 20);
 }
 
-/* Against one flag a byte, across the wrap; few enough ranges that none is pushed out. */
+/* Against one flag a byte, across the wrap; few enough ranges that none is refused. */
 static void agrees_with_a_map(void)
 {
 	struct random random = {7};
@@ -89,7 +100,8 @@ static void agrees_with_a_map(void)
 
 static const struct suite_test tests[] = {
 	{"touching ranges become one", joins},
-	{"a flood of one-byte ranges stays bounded and the nearest are kept", bounded},
+	{"a flood of one-byte ranges stays bounded", bounded},
+	{"what is kept is not withdrawn for what comes nearer", nothing_is_withdrawn},
 	{"the ranges last added to are told, however many were before", tells_the_latest},
 	{"ranges equal a map of bytes, over the wrap", agrees_with_a_map},
 };
