@@ -11,6 +11,18 @@ enum {
 	ENDING_STEPS = 100000, /* of timers, until all must be over */
 };
 
+/* RFC 4291 2.5.6, of the MAC 02:00:00:00:00:01. */
+static const uint8_t own_local6[16] = {0xfe, 0x80, [11] = 0xff, 0xfe, [15] = 1};
+
+struct utcp_config link_config(void)
+{
+	struct utcp_config config = peer_config();
+
+	config.ip6 = addr_of_ip6(peer_own_ip6);
+	config.prefix6_bits = 64;
+	return config;
+}
+
 void link_open(struct link *link, const struct utcp_config *config)
 {
 	*link = (struct link){.now_ns = 1000 * SECOND};
@@ -28,6 +40,22 @@ void link_put(struct link *link, const uint8_t *frame, size_t bytes)
 	utcp_input(link->utcp, copy, bytes, link->now_ns);
 	free(copy);
 	utcp_check(link->utcp);
+}
+
+void link_put_segment(struct link *link, const struct peer_segment *segment, bool ip6)
+{
+	uint8_t frame[FRAME_ROOM], *tcp = frame + ETH_BYTES + IP6_BYTES;
+	size_t bytes = peer_build(segment, frame), tcp_bytes = bytes - ETH_BYTES - IP_BYTES;
+
+	if (ip6) {
+		memmove(tcp, frame + ETH_BYTES + IP_BYTES, tcp_bytes);
+		peer_put_ip6(frame, IP_TCP, tcp_bytes);
+		bytes_put_be16(tcp + TCP_CHECKSUM, 0);
+		bytes_put_be16(tcp + TCP_CHECKSUM,
+			       peer_checksum6(frame + ETH_BYTES, IP_TCP, tcp, tcp_bytes));
+		bytes = ETH_BYTES + IP6_BYTES + tcp_bytes;
+	}
+	link_put(link, frame, bytes);
 }
 
 void link_advance(struct link *link, uint64_t ns)
@@ -78,18 +106,15 @@ static void judge_flags(const struct link_segment *segment)
 	CHECK(!(segment->flags & URG));
 }
 
-static void judge_tcp(struct link *link, const uint8_t *ip, size_t bytes)
+/* A segment whose checksum was judged already. */
+static void judge_tcp(struct link *link, bool ip6, const uint8_t *tcp, size_t bytes)
 {
-	const uint8_t *tcp = ip + IP_BYTES;
 	size_t head = (tcp[TCP_OFFSET] >> 4) * 4u;
-	uint32_t sum = IP_TCP + (uint32_t)bytes;
 
 	CHECK(bytes >= TCP_BYTES && head >= TCP_BYTES && head <= bytes);
-	for (unsigned i = IP_SOURCE; i < IP_BYTES; i += 2)
-		sum += bytes_get_be16(ip + i);
-	CHECK(peer_checksum(sum, tcp, bytes) == 0);
 	judge_options(tcp + TCP_BYTES, head - TCP_BYTES);
-	link->segment = (struct link_segment){.own_port = bytes_get_be16(tcp + TCP_SOURCE),
+	link->segment = (struct link_segment){.ip6 = ip6,
+					      .own_port = bytes_get_be16(tcp + TCP_SOURCE),
 					      .peer_port = bytes_get_be16(tcp + TCP_DESTINATION),
 					      .seq = bytes_get_be32(tcp + TCP_SEQ),
 					      .ack = bytes_get_be32(tcp + TCP_ACK),
@@ -101,6 +126,16 @@ static void judge_tcp(struct link *link, const uint8_t *ip, size_t bytes)
 	judge_flags(&link->segment);
 }
 
+static void judge_tcp4(struct link *link, const uint8_t *ip, size_t bytes)
+{
+	uint32_t sum = IP_TCP + (uint32_t)bytes;
+
+	for (unsigned i = IP_SOURCE; i < IP_BYTES; i += 2)
+		sum += bytes_get_be16(ip + i);
+	CHECK(peer_checksum(sum, ip + IP_BYTES, bytes) == 0);
+	judge_tcp(link, false, ip + IP_BYTES, bytes);
+}
+
 static void judge_ip4(struct link *link, const uint8_t *ip, size_t bytes)
 {
 	CHECK(bytes >= IP_BYTES && ip[IP_VERSION] == 0x45);
@@ -109,12 +144,76 @@ static void judge_ip4(struct link *link, const uint8_t *ip, size_t bytes)
 	CHECK(bytes_get_be32(ip + IP_SOURCE) == OWN_IP);
 	CHECK(bytes_get_be32(ip + IP_DESTINATION) != OWN_IP);
 	if (ip[IP_PROTOCOL] == IP_TCP) {
-		judge_tcp(link, ip, bytes - IP_BYTES);
+		judge_tcp4(link, ip, bytes - IP_BYTES);
 		return;
 	}
 	CHECK(ip[IP_PROTOCOL] == IP_ICMP && bytes >= IP_BYTES + ICMP_BYTES);
 	CHECK(ip[IP_BYTES + ICMP_TYPE] == ICMP_ECHO_REPLY);
 	CHECK(peer_checksum(0, ip + IP_BYTES, bytes - IP_BYTES) == 0);
+}
+
+static bool is_own6(const uint8_t *address)
+{
+	return memcmp(address, peer_own_ip6, 16) == 0 || memcmp(address, own_local6, 16) == 0;
+}
+
+/* One option, our hardware address; a question goes to its target's group (RFC 4861 4.3, 4.4). */
+static void judge_nd(const uint8_t *ip, const uint8_t *message, size_t bytes)
+{
+	bool asks = message[ICMP_TYPE] == ND_SOLICITATION;
+	const uint8_t *option = message + ND_OPTIONS, *to = ip + IP6_DESTINATION;
+	static const uint8_t group[13] = {0xff, 2, [11] = 1, 0xff};
+
+	CHECK(ip[IP6_HOPS] == ND_HOPS && message[ICMP_CODE] == 0);
+	CHECK(bytes == ND_OPTIONS + ND_OPTION_UNIT && option[1] == 1 && !(option[2] & 1));
+	CHECK(option[0] == (asks ? ND_OPTION_SOURCE : ND_OPTION_TARGET));
+	CHECK(is_own6(message + ND_TARGET) == !asks && message[ND_TARGET] != 0xff);
+	if (asks)
+		CHECK(memcmp(to, group, sizeof(group)) == 0 &&
+		      memcmp(to + sizeof(group), message + ND_TARGET + sizeof(group), 3) == 0);
+}
+
+static void judge_icmp6(const uint8_t *ip, const uint8_t *message, size_t bytes)
+{
+	CHECK(bytes >= ICMP_BYTES);
+	switch (message[ICMP_TYPE]) {
+	case ICMP6_ECHO_REPLY:
+		CHECK(message[ICMP_CODE] == 0);
+		break;
+	case ICMP6_PROBLEM: /* within the least MTU (RFC 4443 2.4 c) */
+		CHECK(message[ICMP_CODE] <= ICMP6_PROBLEM_OPTION && IP6_BYTES + bytes <= 1280);
+		CHECK(message[ICMP_BYTES] >> 4 == 6);
+		break;
+	default:
+		CHECK(message[ICMP_TYPE] == ND_SOLICITATION ||
+		      message[ICMP_TYPE] == ND_ADVERTISEMENT);
+		judge_nd(ip, message, bytes);
+	}
+}
+
+static void judge_ip6(struct link *link, const uint8_t *ip, size_t bytes)
+{
+	const uint8_t *payload = ip + IP6_BYTES, *to = ip + IP6_DESTINATION;
+	static const uint8_t nobody[16];
+
+	CHECK(bytes >= IP6_BYTES && ip[IP6_VERSION] >> 4 == 6 && ip[IP6_HOPS] > 0);
+	bytes -= IP6_BYTES;
+	CHECK(bytes_get_be16(ip + IP6_PAYLOAD) == bytes);
+	CHECK(peer_checksum6(ip, ip[IP6_NEXT], payload, bytes) == 0);
+	CHECK(is_own6(ip + IP6_SOURCE) && !is_own6(to) && memcmp(to, nobody, 16) != 0);
+	/* RFC 2464 7 */
+	CHECK((to[0] == 0xff) == (link->frame[ETH_DESTINATION] & 1));
+	if (to[0] == 0xff)
+		CHECK(link->frame[0] == 0x33 && link->frame[1] == 0x33 &&
+		      memcmp(link->frame + 2, to + 12, 4) == 0);
+	if (ip[IP6_NEXT] == IP_TCP) {
+		CHECK(to[0] != 0xff);
+		judge_tcp(link, true, payload, bytes);
+		return;
+	}
+	CHECK(ip[IP6_NEXT] == IP6_ICMP);
+	judge_icmp6(ip, payload, bytes);
+	CHECK(to[0] != 0xff || payload[ICMP_TYPE] != ICMP6_ECHO_REPLY);
 }
 
 void link_judge(struct link *link, size_t bytes)
@@ -126,6 +225,10 @@ void link_judge(struct link *link, size_t bytes)
 	link->segment = (struct link_segment){0};
 	if (bytes_get_be16(frame + ETH_TYPE) == ETH_TYPE_ARP) {
 		judge_arp(frame + ETH_BYTES, bytes - ETH_BYTES);
+		return;
+	}
+	if (bytes_get_be16(frame + ETH_TYPE) == ETH_TYPE_IPV6) {
+		judge_ip6(link, frame + ETH_BYTES, bytes - ETH_BYTES);
 		return;
 	}
 	CHECK(bytes_get_be16(frame + ETH_TYPE) == ETH_TYPE_IPV4);
@@ -184,7 +287,7 @@ void link_poll(struct link *link)
 	utcp_check(link->utcp);
 }
 
-bool link_connect(struct link *link, const uint8_t *options, size_t bytes)
+bool link_connect(struct link *link, bool ip6, const uint8_t *options, size_t bytes)
 {
 	struct peer_segment segment = {.seq = (uint32_t)PEER_ISN,
 				       .window = 60000,
@@ -193,9 +296,8 @@ bool link_connect(struct link *link, const uint8_t *options, size_t bytes)
 				       .flags = SYN,
 				       .options = options,
 				       .options_bytes = bytes};
-	uint8_t frame[FRAME_ROOM];
 
-	link_put(link, frame, peer_build(&segment, frame));
+	link_put_segment(link, &segment, ip6);
 	if (!link_take(link) || link->segment.flags != (SYN | ACK))
 		return false;
 	CHECK(link->segment.ack == segment.seq + 1);
@@ -205,7 +307,7 @@ bool link_connect(struct link *link, const uint8_t *options, size_t bytes)
 					.port = PEER_PORT,
 					.own_port = OWN_PORT,
 					.flags = ACK};
-	link_put(link, frame, peer_build(&segment, frame));
+	link_put_segment(link, &segment, ip6);
 	return true;
 }
 

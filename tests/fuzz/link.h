@@ -1,5 +1,5 @@
 /*
- * link: one utcp instance under a fuzzer, and what is asked of it after each step.
+ * link: one utcp instance of both families under a fuzzer, and what is asked of it after each step.
  *
  * A frame goes in as a copy of just its length, so that the address sanitizer notices a read behind
  * its end. After each call utcp_check proves the instance's invariants. A frame that comes out must
@@ -13,6 +13,7 @@
 
 /* A TCP segment that came out; data lies in the link's frame until the next one. */
 struct link_segment {
+	bool ip6;
 	uint16_t own_port, peer_port;
 	uint32_t seq, ack;
 	uint8_t flags;
@@ -31,6 +32,9 @@ struct link {
 	struct link_segment segment; /* the last that came out */
 };
 
+/* The usual configuration, with an address of each family. */
+struct utcp_config link_config(void);
+
 /* An instance of `config` that listens at OWN_PORT. */
 void link_open(struct link *link, const struct utcp_config *config);
 
@@ -41,6 +45,9 @@ void link_open(struct link *link, const struct utcp_config *config);
 void link_close(struct link *link);
 
 void link_put(struct link *link, const uint8_t *frame, size_t bytes);
+
+/* The same with the peer's segment, over IPv4 or IPv6. */
+void link_put_segment(struct link *link, const struct peer_segment *segment, bool ip6);
 
 /* Takes the next frame and judges it; false if there is none. */
 bool link_take(struct link *link);
@@ -57,7 +64,7 @@ void link_poll(struct link *link);
 void link_hold(struct link *link, struct utcp_conn *conn);
 
 /* The peer calls from PEER_PORT with these options in its SYN; false if it was not answered. */
-bool link_connect(struct link *link, const uint8_t *options, size_t bytes);
+bool link_connect(struct link *link, bool ip6, const uint8_t *options, size_t bytes);
 
 /* Reads what has come on all connections, writes as much back as there is room for, and ends when
  * the peer has ended. */

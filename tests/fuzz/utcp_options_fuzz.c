@@ -1,11 +1,13 @@
 /*
- * Options of any kind: in a SYN that calls an instance, in data, and in ACKs of what it sends.
+ * Options of any kind: in a SYN that calls an instance, in data, and in ACKs of what it sends, over
+ * either family.
  *
  * Whatever the options are, the instance answers or drops the SYN, sends no segment larger than its
  * peer asked for (RFC 9293 3.7.1, RFC 6691), and lives on.
  *
  * An input is a row of options, each behind a byte with its length in the lower 6 bits. The first
- * are the SYN's. The upper bits say what comes with the others: data, an old ACK, nothing.
+ * are the SYN's, whose byte also says which family is spoken. The upper bits of the others say what
+ * comes with them: data, an old ACK, nothing.
  */
 #include "dataplane/core/bytes.h"
 #include "dataplane/core/check.h"
@@ -18,8 +20,10 @@
 enum {
 	OPTIONS_ROOM = 40, /* RFC 9293 3.1: a header has at most 15 words */
 	SEGMENTS_MAX = 64,
-	MSS_ABSENT = 536,
-	MSS_FLOOR = 64, /* docs/utcp.md */
+	MSS_ABSENT = 536, /* RFC 9293 3.7.1 */
+	MSS_ABSENT6 = 1220,
+	MSS_FLOOR = 64,	   /* docs/utcp.md */
+	OVER_IP6 = 1 << 6, /* of the SYN */
 	WITH_DATA = 1 << 6,
 	OLD_ACK = 1 << 7,
 };
@@ -39,9 +43,9 @@ static size_t take_options(struct input *input, uint8_t control, uint8_t options
 }
 
 /* The largest MSS that a SYN's options name anywhere, read without care for what surrounds it. */
-static size_t largest_asked(const uint8_t *options, size_t bytes)
+static size_t largest_asked(bool ip6, const uint8_t *options, size_t bytes)
 {
-	size_t largest = MSS_ABSENT;
+	size_t largest = ip6 ? MSS_ABSENT6 : MSS_ABSENT;
 
 	for (size_t i = 0; i + 4 <= bytes; i++)
 		if (options[i] == TCP_OPTION_MSS && options[i + 1] == 4 &&
@@ -56,10 +60,10 @@ static bool names_only_mss(const uint8_t *options, size_t bytes)
 	return bytes == 4 && options[0] == TCP_OPTION_MSS && options[1] == 4;
 }
 
-static size_t most_allowed(const uint8_t *options, size_t bytes)
+static size_t most_allowed(bool ip6, const uint8_t *options, size_t bytes)
 {
 	size_t asked = names_only_mss(options, bytes) ? bytes_get_be16(options + 2)
-						      : largest_asked(options, bytes);
+						      : largest_asked(ip6, options, bytes);
 
 	return asked < MSS_FLOOR ? MSS_FLOOR : asked;
 }
@@ -75,10 +79,10 @@ static void take_all(struct link *link, size_t most, uint32_t *ack)
 	}
 }
 
-static void put_one(struct link *link, struct input *input, uint32_t *seq, uint32_t ack)
+static void put_one(struct link *link, bool ip6, struct input *input, uint32_t *seq, uint32_t ack)
 {
 	static const uint8_t data[1400];
-	uint8_t options[OPTIONS_ROOM], control = input_byte(input), frame[FRAME_ROOM];
+	uint8_t options[OPTIONS_ROOM], control = input_byte(input);
 	struct peer_segment segment = {.seq = *seq,
 				       .ack = control & OLD_ACK ? ack - 1000 : ack,
 				       .window = 60000,
@@ -90,25 +94,26 @@ static void put_one(struct link *link, struct input *input, uint32_t *seq, uint3
 				       .data = data,
 				       .bytes = control & WITH_DATA ? sizeof(data) : 0};
 
-	link_put(link, frame, peer_build(&segment, frame));
+	link_put_segment(link, &segment, ip6);
 	*seq += (uint32_t)segment.bytes;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-	struct utcp_config config = peer_config();
+	struct utcp_config config = link_config();
 	struct input input = {bytes, count};
-	uint8_t options[OPTIONS_ROOM];
-	size_t options_bytes = take_options(&input, input_byte(&input), options);
+	uint8_t options[OPTIONS_ROOM], control = input_byte(&input);
+	size_t options_bytes = take_options(&input, control, options);
+	bool ip6 = (control & OVER_IP6) != 0;
 	uint32_t seq = (uint32_t)PEER_ISN + 1, ack = (uint32_t)OWN_ISN + 1;
 	static struct link link;
 
 	link_open(&link, &config);
-	link_connect(&link, options, options_bytes);
+	link_connect(&link, ip6, options, options_bytes);
 	for (unsigned i = 0; i < SEGMENTS_MAX && input.left > 0; i++) {
-		put_one(&link, &input, &seq, ack);
+		put_one(&link, ip6, &input, &seq, ack);
 		link_echo(&link);
-		take_all(&link, most_allowed(options, options_bytes), &ack);
+		take_all(&link, most_allowed(ip6, options, options_bytes), &ack);
 		link_advance(&link, 2 * MS);
 	}
 	link_close(&link);

@@ -1,6 +1,7 @@
 /*
  * Conversations: segments whose numbers are near what an instance expects, applications that write,
- * read and end, and time, over one connection that the peer opens and one that we open.
+ * read and end, and time, over one connection that the peer opens and one that we open, each over
+ * IPv4 or IPv6.
  *
  * The byte at a sequence number is a function of that number alone, in both directions. So whatever
  * was lost, cut, sent twice or out of order, each byte that the application reads and each that
@@ -27,6 +28,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_bytes);
 
 /* The peer's end of a connection, as far as it has seen. */
 struct side {
+	bool ip6;
 	uint16_t port, own_port; /* own_port 0: we have not called */
 	uint32_t want;		 /* what the instance expects next */
 	uint32_t have;		 /* behind all that it has sent */
@@ -118,7 +120,7 @@ static size_t put_options(struct input *input, const struct side *side, unsigned
 static void put_segment(struct link *link, struct input *input, struct side *side)
 {
 	uint8_t flags = input_byte(input), form = input_byte(input), options[OPTIONS_ROOM];
-	uint8_t data[DATA_MAX], frame[FRAME_ROOM];
+	uint8_t data[DATA_MAX];
 	struct peer_segment segment = {.port = side->port, .own_port = side->own_port};
 
 	segment.flags = flags & 63;
@@ -137,28 +139,57 @@ static void put_segment(struct link *link, struct input *input, struct side *sid
 	if (segment.bytes + segment.options_bytes > DATA_MAX)
 		segment.bytes = DATA_MAX - segment.options_bytes;
 	side->una = segment.ack;
-	link_put(link, frame, peer_build(&segment, frame));
+	link_put_segment(link, &segment, side->ip6);
 }
 
-static void put_arp_reply(struct link *link, struct input *input)
+static void put_arp_reply(struct link *link, const uint8_t *mac)
 {
-	struct utcp_config config = peer_config();
+	struct utcp_config config = link_config();
 	uint8_t frame[ETH_BYTES + ARP_BYTES] = {0}, *arp = frame + ETH_BYTES;
 
 	memcpy(frame + ETH_DESTINATION, config.mac, MAC_BYTES);
-	frame[ETH_SOURCE] = 2;
-	frame[ETH_SOURCE + 5] = input_byte(input);
+	memcpy(frame + ETH_SOURCE, mac, MAC_BYTES);
 	bytes_put_be16(frame + ETH_TYPE, ETH_TYPE_ARP);
 	bytes_put_be16(arp + ARP_HARDWARE, ARP_HARDWARE_ETHERNET);
 	bytes_put_be16(arp + ARP_PROTOCOL, ETH_TYPE_IPV4);
 	arp[ARP_HARDWARE_BYTES] = MAC_BYTES;
 	arp[ARP_PROTOCOL_BYTES] = 4;
 	bytes_put_be16(arp + ARP_OPERATION, ARP_REPLY);
-	memcpy(arp + ARP_SENDER_MAC, frame + ETH_SOURCE, MAC_BYTES);
+	memcpy(arp + ARP_SENDER_MAC, mac, MAC_BYTES);
 	bytes_put_be32(arp + ARP_SENDER_IP, PEER_IP);
 	memcpy(arp + ARP_TARGET_MAC, config.mac, MAC_BYTES);
 	bytes_put_be32(arp + ARP_TARGET_IP, OWN_IP);
 	link_put(link, frame, sizeof(frame));
+}
+
+static void put_advertisement(struct link *link, const uint8_t *mac)
+{
+	enum { BYTES = ND_OPTIONS + ND_OPTION_UNIT };
+	uint8_t frame[ETH_BYTES + IP6_BYTES + BYTES] = {0}, *ip = frame + ETH_BYTES;
+	uint8_t *message = ip + IP6_BYTES;
+
+	peer_put_ip6(frame, IP6_ICMP, BYTES);
+	memcpy(frame + ETH_SOURCE, mac, MAC_BYTES);
+	ip[IP6_HOPS] = ND_HOPS;
+	message[ICMP_TYPE] = ND_ADVERTISEMENT;
+	message[ND_FLAGS] = ND_SOLICITED | ND_OVERRIDE;
+	memcpy(message + ND_TARGET, peer_ip6, 16);
+	message[ND_OPTIONS] = ND_OPTION_TARGET;
+	message[ND_OPTIONS + 1] = 1;
+	memcpy(message + ND_OPTIONS + 2, mac, MAC_BYTES);
+	bytes_put_be16(message + ICMP_CHECKSUM, peer_checksum6(ip, IP6_ICMP, message, BYTES));
+	link_put(link, frame, sizeof(frame));
+}
+
+/* The peer of our call says where it is. */
+static void put_answer(struct link *link, struct input *input)
+{
+	const uint8_t mac[MAC_BYTES] = {2, [5] = input_byte(input)};
+
+	if (sides[1].ip6)
+		put_advertisement(link, mac);
+	else
+		put_arp_reply(link, mac);
 }
 
 /* --- what comes out -------------------------------------------------------------------------- */
@@ -234,11 +265,12 @@ static void write_some(struct link *link, uint32_t index, size_t bytes)
 
 static void call(struct link *link)
 {
+	struct utcp_addr peer = sides[1].ip6 ? addr_of_ip6(peer_ip6) : addr_of_ip4(PEER_IP);
 	struct utcp_conn *conn;
 	uint32_t index;
 
 	if (sides[1].own_port != 0 ||
-	    utcp_connect(link->utcp, addr_of_ip4(PEER_IP), sides[1].port, link->now_ns, &conn) != 0)
+	    utcp_connect(link->utcp, peer, sides[1].port, link->now_ns, &conn) != 0)
 		return;
 	link_hold(link, conn);
 	index = utcp_conn_index(link->utcp, conn);
@@ -309,7 +341,7 @@ static void step(struct link *link, struct input *input)
 		call(link);
 		break;
 	default:
-		put_arp_reply(link, input);
+		put_answer(link, input);
 	}
 	if (!(what & 0x80))
 		take_frames(link, UINT32_MAX);
@@ -318,7 +350,7 @@ static void step(struct link *link, struct input *input)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-	struct utcp_config config = peer_config();
+	struct utcp_config config = link_config();
 	struct input input = {bytes, count};
 	uint8_t setup = input_byte(&input);
 	static struct link link;
@@ -326,11 +358,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	config.recv_bytes = 1024u << (setup & 3);
 	config.send_bytes = 1024u << (setup >> 2 & 3);
 	memset(known, 0, sizeof(known));
-	sides[0] = (struct side){.port = PEER_PORT, .own_port = OWN_PORT, .want = PEER_ISN};
-	sides[1] = (struct side){.port = PEER_PORT + 1, .want = PEER_ISN};
+	sides[0] = (struct side){
+		.ip6 = setup & 32, .port = PEER_PORT, .own_port = OWN_PORT, .want = PEER_ISN};
+	sides[1] = (struct side){.ip6 = setup & 64, .port = PEER_PORT + 1, .want = PEER_ISN};
 	link_open(&link, &config);
 	if (setup & 16) {
-		link_connect(&link, NULL, 0);
+		link_connect(&link, sides[0].ip6, NULL, 0);
 		note_segment(&link.segment);
 		poll_events(&link);
 	}
