@@ -1,10 +1,11 @@
 /*
  * interop: utcp and this host's kernel talk, over a device that somebody has made.
  *
- *	interop DEVICE CALLER CASE [NUMBER]
+ *	interop DEVICE FAMILY CALLER CASE [NUMBER]
  *
- * DEVICE is tap:NAME or packet:NAME, CALLER is kernel or utcp. interop_test.py makes devices, runs
- * the cases and reads captures; docs/testing.md has the long forms.
+ * DEVICE is tap:NAME or packet:NAME, FAMILY is ip4 or ip6, CALLER is kernel or utcp.
+ * interop_test.py makes devices, runs the cases and reads captures; docs/testing.md has the long
+ * forms.
  */
 #include "dataplane/core/clock.h"
 #include "tests/interop/talk.h"
@@ -22,6 +23,7 @@
 
 struct job {
 	const char *device;
+	bool ip6;
 	bool kernel_calls;
 	uint64_t number;
 };
@@ -37,6 +39,15 @@ static bool say(const struct rig *rig, const struct talk_result *result)
 	return result->right;
 }
 
+static void open_rig(struct rig *rig, const struct job *job, const struct wire_faults *faults,
+		     uint64_t patience_ns)
+{
+	rig_open(rig, &(struct rig_config){.device = job->device,
+					   .ip6 = job->ip6,
+					   .faults = faults,
+					   .patience_ns = patience_ns});
+}
+
 static bool run_talk(const struct job *job, struct talk_config config,
 		     const struct wire_faults *faults)
 {
@@ -45,7 +56,7 @@ static bool run_talk(const struct job *job, struct talk_config config,
 	bool right;
 
 	config.kernel_calls = job->kernel_calls;
-	rig_open(&rig, job->device, faults, (60 + 4 * job->number) * SECOND_NS);
+	open_rig(&rig, job, faults, (60 + 4 * job->number) * SECOND_NS);
 	result = talk_run(&rig, &config);
 	right = say(&rig, &result);
 	rig_close(&rig);
@@ -148,13 +159,11 @@ static bool couple_up(struct rig *rig, const struct job *job, struct couple *cou
 	int listener;
 
 	if (job->kernel_calls) {
-		couple->fd = talk_kernel_connect();
+		couple->fd = talk_kernel_connect(rig);
 		return await(rig, UTCP_ACCEPTED, &couple->conn) >= 0;
 	}
-	listener = talk_kernel_listen();
-	if (utcp_connect(rig->utcp, addr_of_ip4(RIG_KERNEL_IP), RIG_PORT, rig->now_ns,
-			 &couple->conn) != 0 ||
-	    await(rig, UTCP_CONNECTED, &couple->conn) < 0)
+	listener = talk_kernel_listen(rig);
+	if (rig_call(rig, &couple->conn) != 0 || await(rig, UTCP_CONNECTED, &couple->conn) < 0)
 		return false;
 	while ((couple->fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) < 0 &&
 	       rig_move(rig))
@@ -185,7 +194,7 @@ static bool reset(const struct job *job)
 	struct rig rig;
 	bool right;
 
-	rig_open(&rig, job->device, NULL, 20 * SECOND_NS);
+	open_rig(&rig, job, NULL, 20 * SECOND_NS);
 	right = couple_up(&rig, job, &couple);
 	setsockopt(couple.fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 	close(couple.fd);
@@ -208,7 +217,7 @@ static bool vanish(const struct job *job)
 	struct rig rig;
 	bool right;
 
-	rig_open(&rig, job->device, NULL, 60 * SECOND_NS);
+	open_rig(&rig, job, NULL, 60 * SECOND_NS);
 	right = couple_up(&rig, job, &couple);
 	if (!right)
 		return false;
@@ -240,12 +249,13 @@ int main(int argc, char **argv)
 {
 	struct job job = {.device = argc > 1 ? argv[1] : ""};
 
-	job.kernel_calls = argc > 2 && strcmp(argv[2], "kernel") == 0;
-	for (unsigned i = 0; argc > 3 && i < sizeof(cases) / sizeof(cases[0]); i++)
-		if (strcmp(argv[3], cases[i].name) == 0) {
-			job.number = argc > 4 ? strtoull(argv[4], NULL, 10) : cases[i].number;
+	job.ip6 = argc > 2 && strcmp(argv[2], "ip6") == 0;
+	job.kernel_calls = argc > 3 && strcmp(argv[3], "kernel") == 0;
+	for (unsigned i = 0; argc > 4 && i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (strcmp(argv[4], cases[i].name) == 0) {
+			job.number = argc > 5 ? strtoull(argv[5], NULL, 10) : cases[i].number;
 			return !cases[i].run(&job);
 		}
-	fprintf(stderr, "usage: interop DEVICE kernel|utcp CASE [NUMBER]\n");
+	fprintf(stderr, "usage: interop DEVICE ip4|ip6 kernel|utcp CASE [NUMBER]\n");
 	return 4;
 }

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""utcp and the kernel's TCP talk over a TAP and over a veth pair, in both roles; tshark reads what went over the wire.
+"""utcp and the kernel's TCP talk over a TAP and over a veth pair, over IPv4 and IPv6, in both roles; tshark reads what
+went over the wire.
 
 Usage: interop_test.py INTEROP [--long] [--keep FOLDER] [WORD...]. Speaks TAP; with words only the tests whose names
 contain one run. --long moves gigabytes, --keep leaves captures in a folder. Each device is in a network namespace of
 its own, which ends with its test.
 """
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -32,15 +34,22 @@ DEVICES = {
         # A packet socket would see checksums that nobody has filled in, and frames beyond the MTU.
         "ethtool -K utcp0 tx off tso off gso off gro off",
         "ethtool -K utcp1 tx off tso off gso off gro off",
+        "sysctl -qw net.ipv6.conf.utcp1.disable_ipv6=1",
         "ip link set utcp1 up",
     ]),
 }
-COMMON = ["sysctl -qw net.ipv6.conf.all.disable_ipv6=1", "ip link set lo up", "ip addr add 10.77.0.1/24 dev utcp0",
+COMMON = ["ip link set lo up", "ip addr add 10.77.0.1/24 dev utcp0", "ip addr add fd77::1/64 dev utcp0 nodad",
           "ip link set utcp0 up"]
+FAMILIES = {"ip4": "IPv4", "ip6": "IPv6"}
+CALLERS = {"kernel": "the kernel calls", "utcp": "we call"}
+# What a short run has of IPv6: each device and each role once; and where alone it pulls the cable, which takes its time.
+SHORT_IP6 = [("tap", "ip6", "kernel"), ("veth", "ip6", "utcp")]
+SHORT_VANISH = ("tap", "ip4", "utcp")
 TOOLS = {"unshare": "util-linux", "ip": "iproute2", "ethtool": "ethtool", "sysctl": "procps"}
 # What a capture may not say of a frame of ours: that it is malformed or has a bad checksum; and, where nothing is lost
 # on the way, that it acknowledges what never came (of filled gaps tshark says so without reason).
-FAULTS = ["_ws.malformed", "_ws.expert.severity >= error", "tcp.checksum.status == 0", "ip.checksum.status == 0"]
+FAULTS = ["_ws.malformed", "_ws.expert.severity >= error", "tcp.checksum.status == 0", "ip.checksum.status == 0",
+          "icmpv6.checksum.status == 0"]
 UNSEEN = "tcp.analysis.ack_lost_segment"
 # Streams are no protocol that tshark knows, though some of their bytes look like one.
 READER = ["-d", "tcp.port==7878,data", "-o", "tcp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"]
@@ -60,10 +69,11 @@ def inside(commands):
     return ["unshare", "--net", "sh", "-ec", "\n".join(commands)]
 
 
-def run_case(program, device, caller, case, number, capture):
-    """Runs one case; what is wrong with it, as lines."""
+def run_case(program, setting, case, number, capture):
+    """Runs one case in a setting (device, family, caller); what is wrong with it, as lines."""
+    device, family, caller = setting
     name, making = DEVICES[device]
-    arguments = [name, caller, case] + ([str(number)] if number else [])
+    arguments = [name, family, caller, case] + ([str(number)] if number else [])
     commands = [f"{command} >/dev/null" for command in making + COMMON]
     commands.append(f"exec {program} {' '.join(arguments)}")
     environment = {**os.environ, "INTEROP_CAPTURE": capture} if capture else os.environ
@@ -92,18 +102,27 @@ def frames_of(path):
     return len(run.stdout.splitlines())
 
 
-def judge(program, device, caller, case, number, folder, long):
+def judge(program, setting, case, number, folder, long):
     """Runs a case and reads its capture; what is wrong, and why the capture was not read."""
     tools = shutil.which("tshark")
     # Gigabytes say no more than the short form's megabytes.
     wanted = tools and not (long and case in ("streams", "impaired"))
-    capture = os.path.join(folder, f"{device}-{caller}-{case}.pcap") if wanted else None
-    wrong = run_case(program, device, caller, case, number, capture)
+    capture = os.path.join(folder, f"{'-'.join(setting)}-{case}.pcap") if wanted else None
+    wrong = run_case(program, setting, case, number, capture)
     if capture and not wrong:
         wrong = read_capture(capture, case == "impaired")
         if frames_of(capture) == 0:
             wrong.append("the capture has no segment of ours")
     return wrong, None if tools else "tshark is needed to read what went over the wire"
+
+
+def belongs(case, setting, long):
+    """Whether a run has this case in this setting (device, family, caller)."""
+    if long:
+        return True
+    if case == "vanish":
+        return setting == SHORT_VANISH
+    return setting[1] == "ip4" or (setting in SHORT_IP6 and case != "zero-window")  # windows are not IP's matter
 
 
 def main():
@@ -120,21 +139,20 @@ def main():
     folder = keep or tempfile.mkdtemp(prefix="weir-interop-")
     os.makedirs(folder, exist_ok=True)
     try:
-        for device in DEVICES:
-            for caller in ("kernel", "utcp"):
-                for case, sentence, short, most in CASES:
-                    if case == "vanish" and not long and (device, caller) != ("tap", "utcp"):
-                        continue
-                    amount = most if long else short
-                    who = "the kernel calls" if caller == "kernel" else "we call"
-                    name = f"{device}, {who}: {sentence.format(amount)}"
-                    if words and not any(word in name for word in words):
-                        continue
-                    number += 1
-                    wrong, unread = judge(program, device, caller, case, amount, folder, long)
-                    failures += bool(wrong)
-                    print(f"{'not ok' if wrong else 'ok'} {number} - {name}")
-                    print("".join(f"# {line}\n" for line in wrong + ([unread] if unread else [])), end="", flush=True)
+        for setting in itertools.product(DEVICES, FAMILIES, CALLERS):
+            device, family, caller = setting
+            for case, sentence, short, most in CASES:
+                if not belongs(case, setting, long):
+                    continue
+                amount = most if long else short
+                name = f"{device}, {FAMILIES[family]}, {CALLERS[caller]}: {sentence.format(amount)}"
+                if words and not any(word in name for word in words):
+                    continue
+                number += 1
+                wrong, unread = judge(program, setting, case, amount, folder, long)
+                failures += bool(wrong)
+                print(f"{'not ok' if wrong else 'ok'} {number} - {name}")
+                print("".join(f"# {line}\n" for line in wrong + ([unread] if unread else [])), end="", flush=True)
     finally:
         if not keep:
             shutil.rmtree(folder)

@@ -26,6 +26,9 @@ enum {
 
 #define SECOND_NS 1000000000ull
 
+const uint8_t rig_kernel_ip6[16] = {0xfd, 0x77, [15] = 1};
+const uint8_t rig_own_ip6[16] = {0xfd, 0x77, [15] = 2};
+
 static void __attribute__((noreturn)) give_up(const char *device)
 {
 	fprintf(stderr, "interop: %s: %s\n", device, strerror(errno));
@@ -57,12 +60,13 @@ static int open_packet(const char *name)
 	return fd;
 }
 
-void rig_open(struct rig *rig, const char *device, const struct wire_faults *faults,
-	      uint64_t patience_ns)
+void rig_open(struct rig *rig, const struct rig_config *asked)
 {
 	struct utcp_config config = {.mac = {2, 0, 0, 0, 7, 2},
 				     .ip = RIG_OWN_IP,
 				     .prefix_bits = 24,
+				     .ip6 = addr_of_ip6(rig_own_ip6),
+				     .prefix6_bits = 64,
 				     .mtu = 1500,
 				     .conn_max = RIG_CONNS,
 				     .recv_bytes = MEMORY_BYTES,
@@ -71,16 +75,16 @@ void rig_open(struct rig *rig, const char *device, const struct wire_faults *fau
 				     .user_timeout_ns = 20 * SECOND_NS,
 				     .secret = {5, 5}};
 
-	const char *capture = getenv("INTEROP_CAPTURE");
+	const char *capture = getenv("INTEROP_CAPTURE"), *device = asked->device;
 
-	*rig = (struct rig){.now_ns = clock_monotonic_ns()};
-	rig->deadline_ns = rig->now_ns + patience_ns;
+	*rig = (struct rig){.ip6 = asked->ip6, .now_ns = clock_monotonic_ns()};
+	rig->deadline_ns = rig->now_ns + asked->patience_ns;
 	if (strncmp(device, "tap:", 4) == 0)
 		rig->device = open_tap(device + 4);
 	else
 		rig->device = open_packet(strchr(device, ':') ? strchr(device, ':') + 1 : device);
-	if (faults)
-		rig->wire = wire_create(1, faults);
+	if (asked->faults)
+		rig->wire = wire_create(1, asked->faults);
 	if (capture && !(rig->capture = capture_open(capture)))
 		give_up(capture);
 	CHECK(utcp_create(&config, rig->now_ns, &rig->utcp) == 0);
@@ -96,6 +100,29 @@ void rig_close(struct rig *rig)
 	if (rig->capture)
 		fclose(rig->capture);
 	close(rig->device);
+}
+
+int rig_call(struct rig *rig, struct utcp_conn **conn_out)
+{
+	struct utcp_addr kernel =
+		rig->ip6 ? addr_of_ip6(rig_kernel_ip6) : addr_of_ip4(RIG_KERNEL_IP);
+
+	return utcp_connect(rig->utcp, kernel, RIG_PORT, rig->now_ns, conn_out);
+}
+
+socklen_t rig_sockaddr(const struct rig *rig, bool kernel, struct sockaddr_storage *to)
+{
+	struct sockaddr_in ip4 = {.sin_family = AF_INET,
+				  .sin_port = htons(RIG_PORT),
+				  .sin_addr.s_addr = htonl(kernel ? RIG_KERNEL_IP : RIG_OWN_IP)};
+	struct sockaddr_in6 ip6 = {.sin6_family = AF_INET6, .sin6_port = htons(RIG_PORT)};
+
+	memcpy(&ip6.sin6_addr, kernel ? rig_kernel_ip6 : rig_own_ip6, sizeof(ip6.sin6_addr));
+	if (rig->ip6)
+		memcpy(to, &ip6, sizeof(ip6));
+	else
+		memcpy(to, &ip4, sizeof(ip4));
+	return rig->ip6 ? sizeof(ip6) : sizeof(ip4);
 }
 
 static void note(struct rig *rig, const uint8_t *frame, size_t bytes)

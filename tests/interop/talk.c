@@ -4,7 +4,6 @@
 #include "dataplane/core/clock.h"
 #include "tests/interop/stream.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -62,34 +61,33 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 /* --- the kernel's ends ----------------------------------------------------------------------- */
 
-static int kernel_socket(void)
+static int kernel_socket(const struct rig *rig)
 {
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	int fd = socket(rig->ip6 ? AF_INET6 : AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC,
+			0);
 
 	CHECK(fd >= 0);
 	return fd;
 }
 
-int talk_kernel_connect(void)
+int talk_kernel_connect(const struct rig *rig)
 {
-	struct sockaddr_in to = {.sin_family = AF_INET,
-				 .sin_port = htons(RIG_PORT),
-				 .sin_addr.s_addr = htonl(RIG_OWN_IP)};
-	int fd = kernel_socket();
+	struct sockaddr_storage to;
+	socklen_t bytes = rig_sockaddr(rig, false, &to);
+	int fd = kernel_socket(rig);
 
-	CHECK(connect(fd, (struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
+	CHECK(connect(fd, (struct sockaddr *)&to, bytes) == 0 || errno == EINPROGRESS);
 	return fd;
 }
 
-int talk_kernel_listen(void)
+int talk_kernel_listen(const struct rig *rig)
 {
-	struct sockaddr_in at = {.sin_family = AF_INET,
-				 .sin_port = htons(RIG_PORT),
-				 .sin_addr.s_addr = htonl(RIG_KERNEL_IP)};
-	int fd = kernel_socket(), one = 1;
+	struct sockaddr_storage at;
+	socklen_t bytes = rig_sockaddr(rig, true, &at);
+	int fd = kernel_socket(rig), one = 1;
 
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	CHECK(bind(fd, (struct sockaddr *)&at, sizeof(at)) == 0 && listen(fd, RIG_CONNS) == 0);
+	CHECK(bind(fd, (struct sockaddr *)&at, bytes) == 0 && listen(fd, RIG_CONNS) == 0);
 	return fd;
 }
 
@@ -134,7 +132,7 @@ static void kernel_reads(struct talk *talk, struct end *end)
 
 static void run_kernel(struct talk *talk, struct end *end)
 {
-	struct sockaddr_in peer;
+	struct sockaddr_storage peer;
 	socklen_t bytes = sizeof(peer);
 
 	/* Shut before it is connected, a socket gives up. */
@@ -241,11 +239,10 @@ static void begin_one(struct talk *talk)
 
 	talk->begun++;
 	if (talk->config->kernel_calls) {
-		hold_kernel(talk, talk_kernel_connect());
+		hold_kernel(talk, talk_kernel_connect(talk->rig));
 		return;
 	}
-	if (utcp_connect(talk->rig->utcp, addr_of_ip4(RIG_KERNEL_IP), RIG_PORT, talk->rig->now_ns,
-			 &conn) != 0)
+	if (rig_call(talk->rig, &conn) != 0)
 		complain(talk, "utcp could not call, after", talk->begun);
 	else
 		hold_utcp(talk, conn, false);
@@ -281,7 +278,7 @@ struct talk_result talk_run(struct rig *rig, const struct talk_config *config)
 
 	talk = (struct talk){.rig = rig,
 			     .config = config,
-			     .listener = config->kernel_calls ? -1 : talk_kernel_listen(),
+			     .listener = config->kernel_calls ? -1 : talk_kernel_listen(rig),
 			     .read_from_ns = began_ns + config->pause_ns};
 	while (ended(&talk) < config->count && !talk.wrong) {
 		while (talk.begun < config->count && talk.begun - ended(&talk) < config->at_once &&

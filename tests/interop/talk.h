@@ -30,7 +30,7 @@ struct talk_result {
 struct talk_result talk_run(struct rig *rig, const struct talk_config *config);
 
 /* A kernel socket that calls utcp, or listens for its calls; non-blocking. */
-int talk_kernel_connect(void);
-int talk_kernel_listen(void);
+int talk_kernel_connect(const struct rig *rig);
+int talk_kernel_listen(const struct rig *rig);
 
 #endif
