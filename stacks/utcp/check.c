@@ -113,6 +113,8 @@ static void check_recovery(const struct utcp *utcp, const struct utcp_conn *conn
 	CHECK(conn->recovery < utcp->recoveries.count && conn_synchronized(conn));
 	recovery = slab_at(&utcp->recoveries, conn->recovery);
 	CHECK(conn->snd_una != conn->snd_max || recovery->tail_probing);
+	CHECK(conn->snd_una != conn->snd_max || recovery->undo.state == UNDO_OFF);
+	CHECK(conn->times.on || recovery->undo.state == UNDO_OFF);
 	CHECK(!conn->congestion.recovering || recovery->prr.flight > 0);
 }
 

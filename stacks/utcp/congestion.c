@@ -141,6 +141,17 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 	congestion->recover = snd_max; /* RFC 6582 3.2 step 4 */
 }
 
+void congestion_undo(struct congestion *congestion, const struct congestion *before, uint16_t mss,
+		     uint32_t flight, uint32_t acked)
+{
+	uint32_t cwnd = flight + congestion_least(acked, initial_window(mss));
+
+	*congestion = *before;
+	congestion->recovering = false;
+	congestion->ssthresh = congestion_most(before->ssthresh, before->cwnd);
+	congestion->cwnd = congestion_least(congestion_most(cwnd, mss), before->cwnd);
+}
+
 void congestion_idle(struct congestion *congestion, uint16_t mss)
 {
 	congestion->cwnd = congestion_least(congestion->cwnd, initial_window(mss));

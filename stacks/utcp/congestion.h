@@ -118,6 +118,14 @@ void congestion_repaired(struct congestion *congestion, uint16_t mss, uint32_t f
 void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t flight,
 			uint32_t snd_max, bool first);
 
+/*
+ * The cut since `before` was in vain (RFC 4015 5, RFC 9438 4.9): the window grows back to what it
+ * was, from what is in flight and what was just acknowledged, and never starts above it. Is to be
+ * followed by congestion_acked.
+ */
+void congestion_undo(struct congestion *congestion, const struct congestion *before, uint16_t mss,
+		     uint32_t flight, uint32_t acked);
+
 /* Nothing was sent for longer than a timeout (RFC 5681 4.1). */
 void congestion_idle(struct congestion *congestion, uint16_t mss);
 

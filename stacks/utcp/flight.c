@@ -373,6 +373,16 @@ void flight_lose_all(struct flight_pool *pool, struct flight *flight)
 	flight_join(pool, flight);
 }
 
+void flight_forgive(struct flight_pool *pool, struct flight *flight)
+{
+	if (flight->lost_bytes == 0)
+		return;
+	for (struct flight_run *run = flight_at(pool, flight->first); run;
+	     run = flight_at(pool, run->next))
+		run->lost = false;
+	flight->lost_bytes = 0;
+}
+
 const struct flight_run *flight_first_lost(const struct flight_pool *pool,
 					   const struct flight *flight)
 {

@@ -119,6 +119,9 @@ void flight_lose_first(struct flight_pool *pool, struct flight *flight, uint32_t
 /* Everything is lost, and what was sacked is no longer believed (RFC 2018 8). */
 void flight_lose_all(struct flight_pool *pool, struct flight *flight);
 
+/* Nothing is lost, after all. */
+void flight_forgive(struct flight_pool *pool, struct flight *flight);
+
 /* The first run that is lost; NULL if none is. */
 const struct flight_run *flight_first_lost(const struct flight_pool *pool,
 					   const struct flight *flight);

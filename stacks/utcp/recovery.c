@@ -43,7 +43,8 @@ void recovery_end(struct utcp *utcp, struct utcp_conn *conn)
 /* Ends it if nothing is left to recover. */
 static void end_if_quiet(struct utcp *utcp, struct utcp_conn *conn)
 {
-	if (conn->recovery == SLAB_NONE || get(utcp, conn)->tail_probing)
+	if (conn->recovery == SLAB_NONE || get(utcp, conn)->tail_probing ||
+	    get(utcp, conn)->undo.state != UNDO_OFF)
 		return;
 	if (!conn->congestion.recovering && conn->flight.sacked_bytes == 0 &&
 	    conn->flight.lost_bytes == 0)
@@ -53,6 +54,28 @@ static void end_if_quiet(struct utcp *utcp, struct utcp_conn *conn)
 void recovery_note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t bytes)
 {
 	get(utcp, conn)->prr.sent += bytes;
+}
+
+void recovery_note_resent(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, uint64_t now_ns)
+{
+	struct undo *undo = &get(utcp, conn)->undo;
+
+	if (undo->state != UNDO_OFF)
+		undo_note_resent(undo, end, times_now(&conn->times, now_ns));
+}
+
+/* Where a tail probe may be what will be acknowledged, nothing can be told. */
+void recovery_note_cut(struct utcp *utcp, struct utcp_conn *conn)
+{
+	struct recovery *recovery;
+
+	if (!conn->times.on)
+		return;
+	recovery = lease(utcp, conn, conn->snd_una);
+	if (recovery->tail_probing && recovery->tail_repeated)
+		recovery->undo.state = UNDO_OFF;
+	else
+		undo_note_cut(&recovery->undo, &conn->congestion);
 }
 
 void recovery_note_probe(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, bool repeats)
@@ -107,6 +130,7 @@ static void begin(struct utcp *utcp, struct utcp_conn *conn, uint32_t delivered)
 	struct recovery *recovery = lease(utcp, conn, conn->snd_una);
 
 	utcp->counters.fast_retransmits++;
+	recovery_note_cut(utcp, conn);
 	recovery->tail_probing = conn->tail_due = false;
 	recovery->prr = prr_of(conn_pipe_guessed(conn) + conn->flight.lost_bytes + delivered);
 	congestion_recover(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
@@ -257,6 +281,34 @@ static uint32_t recover_without_sack(struct utcp *utcp, struct utcp_conn *conn, 
 	return acked > known ? acked - known : 0;
 }
 
+/* --- cuts in vain ---------------------------------------------------------------------------- */
+
+/* An acknowledgement may tell that what was taken for lost was only late. Then it says nothing of
+ * when that was sent again (RFC 8985 6.2 step 2), and what else seems lost may be late, too. */
+static void judge_cut(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
+		      const struct congestion_ack *news, struct flight_news *arrived)
+{
+	struct undo *undo = &get(utcp, conn)->undo;
+	enum undo_verdict verdict;
+
+	if (news->marked) /* RFC 4015 3: that, too, calls for the cut */
+		undo->state = UNDO_OFF;
+	verdict = undo_take(undo, segment->ack, segment->times_echo, conn->flight.lost_bytes > 0);
+	if (verdict == UNDO_NOTHING)
+		return;
+	if (arrived->newest_resent)
+		arrived->any = false;
+	conn->path.reordering |= conn->congestion.recovering;
+	flight_forgive(&utcp->flights, &conn->flight);
+	if (verdict != UNDO_ALL)
+		return;
+	congestion_undo(&conn->congestion, &undo->before, conn->mss, conn->snd_max - conn->snd_una,
+			news->acked);
+	conn->backoff = 0;
+	conn->dup_acks = 0;
+	utcp->counters.cuts_undone++;
+}
+
 /* --- both ------------------------------------------------------------------------------------ */
 
 /* Ends a recovery that is over, or says how much more may be sent in it. */
@@ -324,6 +376,8 @@ void recovery_take_ack(struct utcp *utcp, struct utcp_conn *conn, const struct s
 		tcp_end_round_trip(utcp, conn, &arrived);
 		news.rtt_ns = conn->rtt.smoothed_ns;
 		utcp->counters.ece_acks += news.marked;
+		if (conn->recovery != SLAB_NONE)
+			judge_cut(utcp, conn, segment, &news, &arrived);
 		congestion_acked(&conn->congestion, conn->mss, &news);
 	}
 	if (conn->sack_ok)

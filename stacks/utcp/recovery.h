@@ -17,6 +17,7 @@
 #include "stacks/utcp/prr.h"
 #include "stacks/utcp/rack.h"
 #include "stacks/utcp/segment.h"
+#include "stacks/utcp/undo.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,10 +33,11 @@ enum recovery_wait {
 };
 
 /* Leased from the instance while something is to be recovered: a tail probe is out, something came
- * out of order, duplicates came, or a recovery goes on. */
+ * out of order, duplicates came, a recovery goes on, or a cut may have been in vain. */
 struct recovery {
 	struct rack rack;
 	struct prr prr;
+	struct undo undo;
 	uint32_t tail_end;  /* the probe that is out ended here */
 	bool tail_probing;  /* one is out, */
 	bool tail_repeated; /* and it was the last segment again */
@@ -51,6 +53,9 @@ void recovery_take_duplicate(struct utcp *utcp, struct utcp_conn *conn);
 /* So many bytes are sent in a recovery. */
 void recovery_note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t bytes);
 
+/* What ends at `end` is sent again, in a recovery or after a timeout. */
+void recovery_note_resent(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, uint64_t now_ns);
+
 /* A tail loss probe up to `end` is sent; `repeats`: it is the last segment again. */
 void recovery_note_probe(struct utcp *utcp, struct utcp_conn *conn, uint32_t end, bool repeats);
 
@@ -62,6 +67,9 @@ void recovery_wait(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
 
 /* The timeout ran out, and it was not the retransmission timeout. */
 void recovery_wait_over(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
+
+/* The window is about to be cut. */
+void recovery_note_cut(struct utcp *utcp, struct utcp_conn *conn);
 
 /* It was: takes for lost what must be. */
 void recovery_time_out(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);

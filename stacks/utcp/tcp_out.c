@@ -94,6 +94,8 @@ static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t begin,
 		recovery_note_sent(utcp, conn, end - begin);
 	if (begin != conn->snd_max) {
 		utcp->counters.retransmits++;
+		if (conn->recovery != SLAB_NONE)
+			recovery_note_resent(utcp, conn, end, now_ns);
 		flight_resent(&utcp->flights, &conn->flight, begin, end, now_ns);
 	} else {
 		flight_push(&utcp->flights, &conn->flight, begin, end, now_ns,

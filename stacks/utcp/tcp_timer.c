@@ -86,6 +86,8 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 static bool data_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
 	utcp->counters.timeouts++;
+	if (conn->retries == 0)
+		recovery_note_cut(utcp, conn);
 	congestion_timeout(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
 			   conn->snd_max, conn->retries == 0);
 	recovery_time_out(utcp, conn, now_ns);

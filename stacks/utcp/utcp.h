@@ -128,6 +128,7 @@ struct utcp_event {
 	X(reserves_refused, "reserves for which the send memory had no room")              \
 	X(retransmits, "segments sent again")                                              \
 	X(fast_retransmits, "loss recoveries begun by acknowledgements")                   \
+	X(cuts_undone, "cuts of the window taken back: nothing was lost (RFC 3522)")       \
 	X(tail_probes, "tail loss probes (RFC 8985)")                                      \
 	X(sacks_refused, "SACK blocks refused: inverted, or not within what is in flight") \
 	X(duplicates_told, "ACKs that report what came twice (RFC 2883)")                  \
