@@ -429,6 +429,8 @@ void calls_advance(struct utcp *utcp, uint64_t now_ns)
 {
 	unsigned left = CALLS_RESENT_A_TURN;
 
+	if (utcp->calls.slab.in_use == 0)
+		return;
 	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++) {
 		struct call *call;
 
@@ -444,6 +446,8 @@ uint64_t calls_deadline(const struct calls *calls)
 {
 	uint64_t soonest = UINT64_MAX;
 
+	if (calls->slab.in_use == 0)
+		return soonest;
 	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++) {
 		const struct call *call = first_of(&calls->waiting[tries]);
 

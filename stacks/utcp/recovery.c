@@ -365,7 +365,6 @@ void recovery_take_ack(struct utcp *utcp, struct utcp_conn *conn, const struct s
 				      .now_ns = now_ns,
 				      .marked = segment->flags & TCP_ECE && conn->ecn & ECN_SENDS};
 	struct flight_news arrived = ask(utcp, conn, now_ns);
-	struct prr_news delivered;
 	uint32_t lost = conn->flight.lost_bytes;
 	bool waits = false;
 
@@ -384,11 +383,15 @@ void recovery_take_ack(struct utcp *utcp, struct utcp_conn *conn, const struct s
 		waits = recover_with_sack(utcp, conn, segment, &arrived);
 	else
 		arrived.bytes = recover_without_sack(utcp, conn, news.acked);
-	delivered = (struct prr_news){.delivered = arrived.bytes,
-				      .safe = news.acked > 0 && conn->flight.lost_bytes <= lost,
-				      .urgent = !conn->sack_ok};
-	go_on(utcp, conn, &delivered);
-	end_if_quiet(utcp, conn);
+	if (__builtin_expect(conn->recovery != SLAB_NONE, 0)) {
+		struct prr_news delivered = {.delivered = arrived.bytes,
+					     .safe = news.acked > 0 &&
+						     conn->flight.lost_bytes <= lost,
+					     .urgent = !conn->sack_ok};
+
+		go_on(utcp, conn, &delivered);
+		end_if_quiet(utcp, conn);
+	}
 	if (conn->snd_una != conn->snd_max) {
 		if (!waits && (news.acked > 0 || conn->waits != RECOVERY_NONE))
 			recovery_wait(utcp, conn, now_ns); /* RFC 6298 5.3 */

@@ -356,7 +356,7 @@ size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 {
 	size_t bytes = answers_pop(&utcp->answers, frame);
 
-	if (bytes == 0)
+	if (bytes == 0 && !list_empty(&utcp->calls.out))
 		bytes = calls_output(utcp, frame, now_ns);
 	while (bytes == 0 && !list_empty(&utcp->out)) {
 		struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
