@@ -104,8 +104,8 @@ static void create_host(struct world *world, unsigned index)
 		.conn_max = CONNS_MAX,
 		.recv_bytes = random_memory(random),
 		.send_bytes = random_memory(random),
-		.congestion =
-			(enum utcp_congestion)(world->config.seed + index) % UTCP_CONGESTION_COUNT,
+		.congestion = (world->config.seed + index) % UTCP_CONGESTION_COUNT,
+		.sack_off = world->config.seed % 7 == index,
 		.timestamps_off = world->config.seed % 5 == index,
 		.ecn = (world->config.seed / UTCP_CONGESTION_COUNT + index) % 4 > 0,
 		.isn_fixed = true,

@@ -104,7 +104,7 @@ static size_t build(struct utcp *utcp, uint8_t *frame, const struct segment_head
 	uint32_t window = utcp->config.recv_bytes;
 	struct options_syn options = {.mss = segment_head_mss(head, utcp->config.mtu),
 				      .scale = syn->scale_given ? (int8_t)open_own_scale(utcp) : -1,
-				      .sack = syn->sack_permitted,
+				      .sack = syn->sack_permitted && !utcp->config.sack_off,
 				      .times = syn->has_times && !utcp->config.timestamps_off,
 				      .times_value = numbers->times_value,
 				      .times_echo = syn->times_value};

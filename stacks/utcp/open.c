@@ -202,7 +202,7 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 
 	times_take_syn(&conn->times, segment, !utcp->config.timestamps_off, now_ns);
 	utcp->counters.scales_cut += segment->scale_steep;
-	conn->sack_ok = segment->sack_permitted;
+	conn->sack_ok = segment->sack_permitted && !utcp->config.sack_off;
 	conn->mss = choose_mss(utcp, conn, segment->mss);
 	conn->scale_ok = segment->scale_given;
 	conn->snd_scale = segment->scale_given ? segment->scale : 0;

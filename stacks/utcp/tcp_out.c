@@ -114,7 +114,7 @@ static size_t build_syn(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	struct options_syn syn = {.mss = segment_head_mss(&conn->head, utcp->config.mtu),
 				  .scale = !answer || conn->scale_ok ? (int8_t)conn->rcv_scale
 								     : -1, /* RFC 7323 2.2 */
-				  .sack = !answer || conn->sack_ok,
+				  .sack = answer ? conn->sack_ok : !utcp->config.sack_off,
 				  .times = answer ? conn->times.on : !utcp->config.timestamps_off,
 				  .times_value = times_now(&conn->times, now_ns),
 				  .times_echo = conn->times.recent};

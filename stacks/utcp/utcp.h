@@ -80,6 +80,7 @@ struct utcp_config {
 	uint64_t user_timeout_ns; /* longest wait for progress (liveness.h); 0: R2 alone limits */
 	enum utcp_congestion congestion;
 	bool ecn;	     /* offer and accept ECN (RFC 3168) */
+	bool sack_off;	     /* neither offer nor accept SACK (RFC 2018 2) */
 	bool timestamps_off; /* neither offer nor accept timestamps (RFC 7323 3) */
 	uint8_t secret[16];  /* random: ISN (RFC 6528) and the demultiplexing hash */
 	bool isn_fixed;	     /* simulation only: use `isn` instead of RFC 6528 */

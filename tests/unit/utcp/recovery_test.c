@@ -344,6 +344,61 @@ static void spoofed_duplicates_gain_nothing(void)
 	peer_close(&peer);
 }
 
+/* T21, RFC 3465: bytes count, and not ACKs. What has left after ten segments were acknowledged in
+ * so many pieces each. */
+static unsigned sent_after(unsigned pieces)
+{
+	unsigned sent;
+
+	open_with(NULL, 0);
+	CU_ASSERT(peer_app_write(&peer, data, 40 * MSS));
+	sent = peer_drain(&peer);
+	CU_ASSERT(sent == 10);
+	for (unsigned i = 0; i < 10 * pieces; i++)
+		acknowledge(MSS / pieces);
+	sent = peer_drain(&peer);
+	peer_close(&peer);
+	return sent;
+}
+
+static void divided_acks_gain_nothing(void)
+{
+	CU_ASSERT(sent_after(1) == 20);
+	CU_ASSERT(sent_after(10) == 20 && sent_after(146) == 20 && sent_after(1460) == 20);
+}
+
+/* T21: who acknowledges what has not left learns nothing but where we are. */
+static void optimistic_acks_gain_nothing(void)
+{
+	struct peer_segment out;
+
+	open_with(NULL, 0);
+	CU_ASSERT(peer_app_write(&peer, data, 40 * MSS));
+	CU_ASSERT(peer_drain(&peer) == 10);
+	for (uint32_t i = 0; i < 100; i++) {
+		peer.ack += 11 * MSS + i;
+		peer_send(&peer, ACK, NULL, 0);
+		peer.ack -= 11 * MSS + i;
+	}
+	while (peer_take(&peer, &out))
+		CU_ASSERT(out.bytes == 0);
+	acknowledge(10 * MSS);
+	CU_ASSERT(peer_drain(&peer) == 11); /* one ACK is one segment of slow start */
+	peer_close(&peer);
+}
+
+/* T21: nor do duplicates without blocks, from who speaks SACK, say that anything is lost. */
+static void duplicates_without_blocks_say_nothing(void)
+{
+	open_far();
+	write_ten();
+	CU_ASSERT(peer_app_write(&peer, data + 10 * MSS, 10 * MSS));
+	for (unsigned i = 0; i < 1000; i++)
+		peer_send(&peer, ACK, NULL, 0);
+	CU_ASSERT(sends_nothing() && COUNT(fast_retransmits) == 0);
+	peer_close(&peer);
+}
+
 static const struct suite_test tests[] = {
 	{"just the gaps that blocks leave are filled", fills_just_the_gaps},
 	{"a gap that little has passed is given a quarter of a round trip",
@@ -364,6 +419,10 @@ static const struct suite_test tests[] = {
 	{"without SACK the first two duplicates let new data out", duplicates_let_new_data_out},
 	{"a thousand spoofed duplicates gain no more than a window",
 	 spoofed_duplicates_gain_nothing},
+	{"an ACK in pieces, however many, lets no more out than whole", divided_acks_gain_nothing},
+	{"a hundred ACKs of what has not left let nothing out", optimistic_acks_gain_nothing},
+	{"with SACK a thousand duplicates without blocks say nothing",
+	 duplicates_without_blocks_say_nothing},
 };
 
 SUITE_MAIN("recovery", tests)

@@ -103,6 +103,32 @@ static void until_the_gap_is_filled(void)
 	peer_close(&peer);
 }
 
+/* Neither in answer to a call, nor afterwards, nor in our own. */
+static void may_be_off(void)
+{
+	static const uint8_t offer[] = {2, 4, 5, 0xb4, 1, 1, 4, 2};
+	struct utcp_config config = peer_config();
+	struct peer_segment out;
+
+	config.sack_off = true;
+	peer_open(&peer, &config);
+	peer_put(&peer, &(struct peer_segment){.seq = 5,
+					       .port = 7,
+					       .own_port = OWN_PORT,
+					       .flags = SYN,
+					       .options = offer,
+					       .options_bytes = sizeof(offer)});
+	CU_ASSERT(peer_take(&peer, &out) && out.flags == (SYN | ACK) && !peer_option(&out, 4));
+	peer_connect(&peer, offer, sizeof(offer));
+	put_ahead(10, 5);
+	CU_ASSERT(answers(0, NULL));
+	peer_close(&peer);
+	peer_open(&peer, &config);
+	peer_call(&peer);
+	CU_ASSERT(peer_take(&peer, &out) && out.flags == SYN && !peer_option(&out, 4));
+	peer_close(&peer);
+}
+
 static void three_beside_times(void)
 {
 	struct utcp_config config = peer_config();
@@ -261,6 +287,7 @@ static const struct suite_test tests[] = {
 	{"neighbours that came twice are one report, of others the last", runs_that_came_twice},
 	{"a report that full data has no room for leaves in an ACK", not_taken_by_full_data},
 	{"without SACK nothing is reported", nothing_without_agreement},
+	{"an instance may be told to leave SACK out", may_be_off},
 	{"what comes twice after the peer's FIN is reported, too", after_the_end},
 	{"what lies more than a window back is not reported", not_what_is_ages_old},
 };
