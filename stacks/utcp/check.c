@@ -215,4 +215,5 @@ void utcp_check(const struct utcp *utcp)
 	gaps_check(&utcp->gaps, holders);
 	CHECK(alive == utcp->conns.in_use && alive == utcp->rings.in_use);
 	CHECK(in_table == utcp->tuples.count);
+	tuples_check(&utcp->tuples, &utcp->conns);
 }

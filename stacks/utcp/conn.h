@@ -52,7 +52,7 @@ enum conn_handle {
 struct utcp_conn {
 	/* Looked at for each segment. */
 	uint64_t key;	      /* the other end and our port, see tuples.h */
-	uint32_t chain;	      /* next in the same bucket of the table */
+	uint32_t chain;	      /* next without a place in its bucket of the table */
 	uint8_t state;	      /* enum conn_state */
 	uint8_t handle;	      /* enum conn_handle */
 	bool ack_now;	      /* an ACK must leave with this turn's output */

@@ -44,6 +44,13 @@ static struct utcp_conn *add(const struct segment_ends *ends)
 	return conn;
 }
 
+static struct utcp_conn *add_peer(uint32_t number)
+{
+	struct segment_ends ends = ends_of(number, number % 2);
+
+	return add(&ends);
+}
+
 static void open_table(void)
 {
 	CU_ASSERT_FATAL(slab_create(&conns, 2 * PEERS, sizeof(struct utcp_conn)) == 0);
@@ -76,6 +83,36 @@ static void finds_each_of_many(void)
 	}
 	CU_ASSERT(tuples.count == 0);
 	close_table();
+}
+
+/* Many more than the table was made for: most find no place in their bucket, and get one as others
+ * leave, in whatever order. */
+static void holds_more_than_have_places(void)
+{
+	static struct utcp_conn *added[64 * TUPLES_PLACES];
+	enum { MANY = sizeof(added) / sizeof(added[0]) };
+
+	for (uint32_t stride = 1; stride <= 5; stride += 2) {
+		CU_ASSERT_FATAL(slab_create(&conns, MANY, sizeof(struct utcp_conn)) == 0);
+		CU_ASSERT_FATAL(tuples_init(&tuples, 2 * TUPLES_PLACES, secret) == 0);
+		for (uint32_t i = 0; i < MANY; i++)
+			added[i] = add_peer(i);
+		tuples_check(&tuples, &conns);
+		for (uint32_t i = 0; i < MANY; i++) {
+			uint32_t gone = i * stride % MANY, later = (i + 1) * stride % MANY;
+			struct segment_ends ends = ends_of(gone, gone % 2);
+
+			CU_ASSERT_FATAL(tuples_find(&tuples, &conns, &ends) == added[gone]);
+			tuples_remove(&tuples, &conns, added[gone]);
+			CU_ASSERT_FATAL(tuples_find(&tuples, &conns, &ends) == NULL);
+			tuples_check(&tuples, &conns);
+			ends = ends_of(later, later % 2);
+			CU_ASSERT_FATAL(i + 1 == MANY ||
+					tuples_find(&tuples, &conns, &ends) == added[later]);
+		}
+		CU_ASSERT(tuples.count == 0);
+		close_table();
+	}
 }
 
 /* Which of our addresses was called is part of a connection's name, too. */
@@ -128,6 +165,8 @@ static void keys_follow_the_secret(void)
 
 static const struct suite_test tests[] = {
 	{"each of many connections is found, of both families, at one port", finds_each_of_many},
+	{"those without a place in their bucket are found, and get one as others leave",
+	 holds_more_than_have_places},
 	{"connections to two of our addresses are two", tells_our_addresses_apart},
 	{"keys of IPv4 and of IPv6 are never equal", keys_of_families_differ},
 	{"the keys of IPv6 follow the secret", keys_follow_the_secret},
