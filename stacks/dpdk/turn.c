@@ -60,6 +60,21 @@ unsigned dpdk_output(struct dpdk *dpdk, uint64_t now_ns, unsigned frames_max)
 	return count;
 }
 
+_Static_assert((int)PORT_BURST <= (int)UTCP_EXPECT_MAX, "all frames of a burst can be told ahead");
+
+/* Tells utcp which frames it is about to get, of a chained one the first piece. */
+static void expect_frames(const struct dpdk *dpdk, struct rte_mbuf *const *frames, unsigned count)
+{
+	struct span heads[PORT_BURST];
+
+	for (unsigned i = 0; i < count; i++) {
+		heads[i] = (struct span){rte_pktmbuf_mtod(frames[i], const uint8_t *),
+					 frames[i]->data_len};
+		rte_prefetch0(heads[i].base);
+	}
+	utcp_expect(dpdk->utcp, heads, count);
+}
+
 /* Hands received frames to utcp, at most TURN_BURSTS_IN bursts; returns their number. */
 static unsigned take_input(struct dpdk *dpdk, uint64_t now_ns)
 {
@@ -69,6 +84,8 @@ static unsigned take_input(struct dpdk *dpdk, uint64_t now_ns)
 	for (unsigned burst = 0; burst < TURN_BURSTS_IN; burst++) {
 		unsigned count = port_receive(dpdk->port, frames);
 
+		if (utcp_expect_pays(dpdk->utcp))
+			expect_frames(dpdk, frames, count);
 		for (unsigned i = 0; i < count; i++) {
 			const uint8_t *bytes = port_linear(dpdk->port, frames[i]);
 

@@ -37,6 +37,7 @@ void link_put(struct link *link, const uint8_t *frame, size_t bytes)
 	CHECK(copy);
 	if (bytes > 0)
 		memcpy(copy, frame, bytes);
+	utcp_expect(link->utcp, &(struct span){copy, bytes}, 1);
 	utcp_input(link->utcp, copy, bytes, link->now_ns);
 	free(copy);
 	utcp_check(link->utcp);
