@@ -14,16 +14,14 @@
 #include <unistd.h>
 
 enum {
-	GREETING_WAIT_MS = 500,
 	LISTEN_TRIES = 10, /* 2 ms apart: who has just bound the socket is about to listen on it */
 };
 
 static const struct timespec pause_2ms = {.tv_nsec = 2 * 1000 * 1000};
 
 /*
- * Knocks at the socket: 0 if someone listens, who is then in `owner`; or negative errno. A memif
- * server greets whoever connects, and DPDK's panics when the greeted one is gone by then: so the
- * greeting is waited for.
+ * Knocks at the socket and waits for the greeting: 0 if someone listens, who is then in `owner`; or
+ * negative errno.
  */
 static int knock(const char *path, struct ucred *owner)
 {
@@ -42,7 +40,8 @@ static int knock(const char *path, struct ucred *owner)
 	else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, owner, &owner_bytes) < 0)
 		owner->pid = 0;
 	if (!failure)
-		poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, GREETING_WAIT_MS);
+		poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1,
+		     MEMIF_GREETING_NS / CLOCK_MS_NS);
 	close(fd);
 	return failure;
 }

@@ -15,6 +15,12 @@
 #define MEMIF_WAIT_NS (2000ull * 1000 * 1000)
 
 /*
+ * How long whoever connects to a server waits for its greeting, nanoseconds: DPDK's panics when the
+ * greeted one is gone by then.
+ */
+#define MEMIF_GREETING_NS (500ull * 1000 * 1000)
+
+/*
  * Makes sure that a server can listen at `path`, removing a socket that a dead one left. 0;
  * -EADDRINUSE, naming the pid and program that listen there; -EEXIST for a file that is no memif
  * socket; -ENOENT for a missing directory; others.

@@ -117,7 +117,8 @@ static bool join(struct port *port, uint64_t wait_ns)
 		if (link_wait(&port->link, left_ns < KNOCK_PERIOD_NS ? left_ns : KNOCK_PERIOD_NS))
 			return true;
 		now_ns = clock_now_ns();
-		if (now_ns >= deadline_ns || !link_was_turned_away(&port->link))
+		/* none of our knocks is left before it is answered */
+		if (now_ns + MEMIF_GREETING_NS > deadline_ns || !link_was_turned_away(&port->link))
 			continue;
 		gate_lift();
 		rte_eth_dev_stop(port->id);
