@@ -2,7 +2,6 @@
 
 #include "dataplane/core/bytes.h"
 #include "dataplane/core/check.h"
-#include "stacks/utcp/instance.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -108,6 +107,8 @@ static void keep(struct player *player, const struct peer_segment *raw)
 	struct script_segment *seen;
 	uint32_t end;
 
+	if (raw->flags & SYN && player->tcp->own_ways)
+		player->numbers.own = raw->seq;
 	if (player->sent_first + player->sent_count == PLAYER_SENT_MAX) {
 		fail(player, "we sent more than %d segments that nobody expected", PLAYER_SENT_MAX);
 		return;
@@ -137,12 +138,11 @@ static void keep(struct player *player, const struct peer_segment *raw)
 		player->scale = seen->scale;
 }
 
-static void collect(struct player *player)
+void player_collect(struct player *player)
 {
 	struct peer_segment raw;
 
-	peer_poll(&player->peer);
-	while (peer_take(&player->peer, &raw))
+	while (player->tcp->take(player, &raw))
 		keep(player, &raw);
 	if (player->sent_count == 0)
 		player->sent_first = 0;
@@ -236,10 +236,10 @@ void player_send(struct player *player, const struct script_segment *segment)
 				  : byte_at(seq + (segment->flags & SYN ? 1 : 0) + i);
 	if (first && !(segment->fields & FIELD_SCALE)) /* RFC 7323 2.2: then nobody scales */
 		player->scale = 0;
-	peer_put(&player->peer, &raw);
+	player->tcp->put(player, &raw);
 	if (!given)
 		player->seq = seq + length_of(segment);
-	collect(player);
+	player_collect(player);
 }
 
 /* --- the application and time ---------------------------------------------------------------- */
@@ -251,23 +251,9 @@ static void write_bytes(struct player *player, uint64_t bytes)
 	CHECK(bytes <= sizeof(data));
 	for (uint32_t i = 0; i < bytes; i++)
 		data[i] = byte_at(player->wrote + i);
-	if (!peer_app_write(&player->peer, data, bytes))
+	if (!player->tcp->write(player, data, bytes))
 		fail(player, "there is no room for %llu bytes", (unsigned long long)bytes);
 	player->wrote += (uint32_t)bytes;
-}
-
-uint32_t player_readable(const struct player *player)
-{
-	struct span spans[2];
-	unsigned count;
-	uint32_t bytes = 0;
-
-	if (!player->peer.conn || player->peer.closed > 0)
-		return 0;
-	count = utcp_peek(player->peer.utcp, player->peer.conn, spans);
-	for (unsigned i = 0; i < count; i++)
-		bytes += (uint32_t)spans[i].bytes;
-	return bytes;
 }
 
 static void read_bytes(struct player *player, const struct script_step *step)
@@ -281,7 +267,7 @@ static void read_bytes(struct player *player, const struct script_step *step)
 	}
 	if (there == 0)
 		return;
-	CHECK(peer_app_read(&player->peer, data, sizeof(data)) == there);
+	CHECK(player->tcp->read(player, data, sizeof(data)) == there);
 	for (uint32_t i = 0; i < there && !step->any; i++)
 		if (data[i] != byte_at(player->taken + i))
 			fail(player, "the byte at %u is not the one sent", player->taken + i);
@@ -290,50 +276,27 @@ static void read_bytes(struct player *player, const struct script_step *step)
 
 void player_wait(struct player *player, uint64_t ns)
 {
-	uint64_t end = player->peer.now_ns + ns, next;
-
-	while ((next = utcp_deadline(player->peer.utcp)) <= end && !player->failure[0]) {
-		peer_jump(&player->peer,
-			  next > player->peer.now_ns ? next - player->peer.now_ns : 0);
-		collect(player);
-	}
-	peer_jump(&player->peer, end - player->peer.now_ns);
-	collect(player);
+	player->tcp->wait(player, ns);
 }
 
-/* The one connection that the peer talks to is the only one there is. */
+uint32_t player_readable(const struct player *player)
+{
+	return player->tcp->readable(player);
+}
+
+bool player_finished(const struct player *player)
+{
+	return player->tcp->finished(player);
+}
+
 const char *player_state(const struct player *player)
 {
-	const struct utcp *utcp = player->peer.utcp;
-
-	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
-		const struct utcp_conn *conn = slab_at(&utcp->conns, i);
-
-		if (conn_alive(conn) && conn->state != CONN_CLOSED)
-			return conn_state_name(conn->state);
-	}
-	return conn_state_name(utcp->calls.slab.in_use > 0 ? CONN_SYN_RECEIVED : CONN_CLOSED);
+	return player->tcp->state(player);
 }
 
 const char *player_end(const struct player *player)
 {
-	static const char *const names[] = {
-		[UTCP_DONE] = "done",	    [UTCP_RESET] = "reset",
-		[UTCP_REFUSED] = "refused", [UTCP_TIMEOUT] = "timeout",
-		[UTCP_ABORTED] = "aborted", [UTCP_UNREACHABLE] = "unreachable",
-	};
-
-	return player->peer.closed == 0 ? "-" : names[player->peer.reason];
-}
-
-static uint64_t counter_of(const struct utcp_counters *counters, const char *name)
-{
-#define X(field, meaning)              \
-	if (strcmp(name, #field) == 0) \
-		return counters->field;
-	UTCP_COUNTERS(X)
-#undef X
-	return UINT64_MAX;
+	return player->tcp->end(player);
 }
 
 /* --- expectations ---------------------------------------------------------------------------- */
@@ -374,7 +337,13 @@ static bool options_match(const struct script_segment *want, const struct script
 	return want->sack_count == seen->sack_count;
 }
 
-static bool matches(const struct script_segment *want, const struct script_segment *seen)
+static bool window_matches(const struct player *player, uint16_t want, uint16_t seen)
+{
+	return player->tcp->own_ways ? !want == !seen : want == seen;
+}
+
+static bool matches(const struct player *player, const struct script_segment *want,
+		    const struct script_segment *seen)
 {
 	if (((want->flags ^ seen->flags) & ~PSH) != 0)
 		return false;
@@ -382,7 +351,7 @@ static bool matches(const struct script_segment *want, const struct script_segme
 		return false;
 	if (want->fields & FIELD_ACK && want->ack != seen->ack)
 		return false;
-	if (want->fields & FIELD_WINDOW && want->window != seen->window)
+	if (want->fields & FIELD_WINDOW && !window_matches(player, want->window, seen->window))
 		return false;
 	if (want->fields & FIELD_BYTES && want->bytes != seen->bytes)
 		return false;
@@ -391,12 +360,14 @@ static bool matches(const struct script_segment *want, const struct script_segme
 
 static void expect(struct player *player, const struct script_segment *want)
 {
-	const struct script_segment *seen = player_sent(player);
+	const struct script_segment *seen;
 	char text[160];
 
+	player->tcp->await(player);
+	seen = player_sent(player);
 	if (!seen)
 		fail(player, "nothing was sent");
-	else if (!matches(want, seen))
+	else if (!matches(player, want, seen))
 		fail(player, "sent was %s", describe(seen, text));
 }
 
@@ -412,45 +383,27 @@ bool player_is_silent(struct player *player)
 
 /* --- plays ----------------------------------------------------------------------------------- */
 
-static void configure(struct utcp_config *config, const struct script *script)
-{
-	for (unsigned i = 0; i < script->step_count; i++) {
-		const struct script_step *step = &script->steps[i];
-
-		if (step->kind != STEP_CONFIG)
-			continue;
-		if (strcmp(step->name, "recv") == 0)
-			config->recv_bytes = (uint32_t)step->number;
-		else if (strcmp(step->name, "send") == 0)
-			config->send_bytes = (uint32_t)step->number;
-		else if (strcmp(step->name, "mtu") == 0)
-			config->mtu = (uint16_t)step->number;
-		else if (strcmp(step->name, "conns") == 0)
-			config->conn_max = (uint32_t)step->number;
-		else
-			CHECK(!"a setting that there is");
-	}
-}
-
 void player_open(struct player *player, const struct script_book *book, const struct script *script,
 		 const struct player_numbers *numbers)
 {
-	struct utcp_config config = peer_config();
+	player_open_at(player, &player_utcp, book, script, numbers);
+}
 
+void player_open_at(struct player *player, const struct player_tcp *tcp,
+		    const struct script_book *book, const struct script *script,
+		    const struct player_numbers *numbers)
+{
 	memset(player, 0, sizeof(*player));
+	player->tcp = tcp;
 	player->book = book;
 	player->numbers = *numbers;
 	player->taken = player->wrote = 1;
-	config.isn = numbers->own;
-	if (script)
-		configure(&config, script);
-	peer_open(&player->peer, &config);
-	player->began = *utcp_counters(player->peer.utcp);
+	tcp->open(player, script);
 }
 
 void player_close(struct player *player)
 {
-	peer_close(&player->peer);
+	player->tcp->close(player);
 }
 
 static void expect_word(struct player *player, const char *want, const char *is)
@@ -461,8 +414,7 @@ static void expect_word(struct player *player, const char *want, const char *is)
 
 static void expect_count(struct player *player, const struct script_step *step)
 {
-	uint64_t moved = counter_of(utcp_counters(player->peer.utcp), step->name) -
-			 counter_of(&player->began, step->name);
+	uint64_t moved = player->tcp->count(player, step);
 
 	if (moved != step->number)
 		fail(player, "it moved by %llu", (unsigned long long)moved);
@@ -489,7 +441,7 @@ static void act(struct player *player, const struct script_step *step)
 		player->peer.own_port = (uint16_t)step->number;
 		break;
 	case STEP_CONNECT:
-		peer_call(&player->peer);
+		player->tcp->connect(player);
 		break;
 	case STEP_WRITE:
 		write_bytes(player, step->number);
@@ -498,10 +450,10 @@ static void act(struct player *player, const struct script_step *step)
 		read_bytes(player, step);
 		break;
 	case STEP_FINISH:
-		utcp_finish(player->peer.utcp, player->peer.conn);
+		player->tcp->finish(player);
 		break;
 	case STEP_ABORT:
-		utcp_abort(player->peer.utcp, player->peer.conn);
+		player->tcp->abort(player);
 		break;
 	case STEP_SEND:
 		player_send(player, &step->segment);
@@ -512,7 +464,7 @@ static void act(struct player *player, const struct script_step *step)
 	default:
 		break;
 	}
-	collect(player);
+	player_collect(player);
 }
 
 /* What a step says of what has happened. */
@@ -540,12 +492,20 @@ static bool judge(struct player *player, const struct script_step *step)
 	}
 }
 
+/* Whether a step may not begin before all that was sent was looked at. */
+static bool wants_silence(const struct player *player, const struct script_step *step)
+{
+	if (step->kind == STEP_WAIT) /* for an ACK, that is, which may have come already */
+		return !player->tcp->own_ways || step->number > PLAYER_ACK_NS;
+	return step->kind == STEP_SEND;
+}
+
 static void play_step(struct player *player, const struct script_step *step)
 {
 	if (judge(player, step))
 		return;
 	/* An application that acts does so in the turn in which something came. */
-	if (step->kind == STEP_SEND || step->kind == STEP_WAIT)
+	if (wants_silence(player, step))
 		player_is_silent(player);
 	if (!player->failure[0])
 		act(player, step);

@@ -294,14 +294,12 @@ uint8_t peer_ecn(const struct peer *peer)
 	return peer_is_ip6() ? peer->frame[ETH + 1] >> 4 & 3 : peer->frame[ETH + 1] & 3;
 }
 
-bool peer_take(struct peer *peer, struct peer_segment *segment)
+void peer_read(struct peer *peer, struct peer_segment *segment)
 {
 	const uint8_t *tcp = peer->frame + peer_tcp_at();
 	size_t head;
 	uint32_t echo;
 
-	if (peer_take_frame(peer) == 0)
-		return false;
 	CU_ASSERT_FATAL(peer->frame_bytes >= peer_tcp_at() + TCP);
 	CU_ASSERT(memcmp(peer->frame, peer_mac, 6) == 0 &&
 		  memcmp(peer->frame + 6, own_mac, 6) == 0);
@@ -322,6 +320,13 @@ bool peer_take(struct peer *peer, struct peer_segment *segment)
 					 .bytes = peer->frame_bytes - peer_tcp_at() - head};
 	if (peer->times)
 		peer_times(segment, &peer->times_echo, &echo);
+}
+
+bool peer_take(struct peer *peer, struct peer_segment *segment)
+{
+	if (peer_take_frame(peer) == 0)
+		return false;
+	peer_read(peer, segment);
 	return true;
 }
 

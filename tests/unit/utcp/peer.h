@@ -112,6 +112,9 @@ size_t peer_build(const struct peer_segment *segment, uint8_t frame[FRAME_ROOM])
 /* Takes utcp's next frame, which must be a sound TCP segment; false if there is none. */
 bool peer_take(struct peer *peer, struct peer_segment *segment_out);
 
+/* Reads the segment in peer->frame, which must be a sound one of TCP. */
+void peer_read(struct peer *peer, struct peer_segment *segment_out);
+
 /* The first option of this kind in a segment, or NULL. */
 const uint8_t *peer_option(const struct peer_segment *segment, uint8_t kind);
 
