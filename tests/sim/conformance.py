@@ -27,7 +27,7 @@ Written by `python3 tests/sim/conformance.py build --write` from a run of the te
 stale. *holds*: each test named passed. *differs*: we do something else, on purpose, for the reason given; tests
 that are named show what we do. *not done*: nothing of it, or nothing shows it. Tests are named by program and sentence; `grid`, `script`
 and `shapes` are of `tests/sim` and run with seven pairs of initial numbers, the others are of `tests/unit/utcp`
-([how they work](utcp.md#how-it-is-tested)).
+([how they work](utcp.md#how-it-is-tested)). What Linux does with the same scripts: [kernel-differences.md](kernel-differences.md).
 
 """
 

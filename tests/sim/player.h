@@ -2,10 +2,10 @@
  * player: plays scripts against a TCP, one segment at a time.
  *
  * It is the peer of one connection and its application, too. The TCP is utcp in the time that the
- * script says, or another behind struct player_tcp. What the TCP sends is kept in order
- * until the script expects it, so that nothing is sent unseen; numbers are made relative, payload
- * is checked byte by byte, and of utcp utcp_check proves the invariants after every step. The first thing
- * that is not as written ends the play with the place, what was expected and what came.
+ * script says, or another behind struct player_tcp. What the TCP sends is kept in order until the
+ * script expects it, so that nothing is sent unseen; numbers are made relative, payload is checked
+ * byte by byte, and of utcp utcp_check proves the invariants after every step. The first thing that
+ * is not as written ends the play with the place, what was expected and what came.
  *
  * Legal order: player_open, any of the steps, player_close. Runs within a test of a suite.
  */
