@@ -1,8 +1,15 @@
 #include "apps/sim/seeds.h"
 
+#include "dataplane/core/check.h"
+
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define SECOND_NS (1000ull * 1000 * 1000)
@@ -10,12 +17,119 @@
 /* Faults last this long; then all must end within the bound. */
 #define HEAL_NS (6 * SECOND_NS)
 
-enum { TRACE_LINES = 120 };
+enum { TRACE_LINES = 120, STACK_BYTES = 64 * 1024 };
 
-/* What runs now, for the last words of an abort. */
-static const struct seeds *running;
-static uint64_t running_seed;
-static const struct world *running_world;
+/* What a runner, which may die of what it runs, has in common with who waits for it. */
+struct progress {
+	uint64_t next; /* seeds behind the first that have begun */
+	struct world_totals totals;
+	bool failed; /* the last one ended, but not as it should */
+};
+
+/* The world that runs now and how much is to be said of it, for its last words. */
+static const struct world *dying_world;
+static unsigned dying_lines;
+
+/* What a world dies of: a broken invariant, or memory that is not there. */
+static const int deaths[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+enum { DEATHS = sizeof(deaths) / sizeof(deaths[0]) };
+static struct sigaction before[DEATHS];
+
+/* Prints the trace, and lets the signal strike again where whoever watched for it before sees it.
+ */
+static void on_death(int number)
+{
+	const struct world *world = dying_world;
+
+	for (unsigned i = 0; i < DEATHS; i++)
+		sigaction(deaths[i], &before[i], NULL);
+	dying_world = NULL;
+	if (world) {
+		wire_trace_print(world_wire(world), stdout, dying_lines);
+		fflush(stdout);
+	}
+	if (number == SIGABRT)
+		raise(number);
+}
+
+static void watch_for_death(void)
+{
+	static uint8_t memory[STACK_BYTES];
+	stack_t stack = {.ss_sp = memory, .ss_size = sizeof(memory)};
+	struct sigaction action = {.sa_handler = on_death, .sa_flags = SA_ONSTACK};
+
+	sigaltstack(&stack, NULL);
+	for (unsigned i = 0; i < DEATHS; i++)
+		sigaction(deaths[i], &action, &before[i]);
+}
+
+/* One world, with the trace's last lines, if any are wanted. Returns whether it held. */
+static bool run_world(const struct seeds *seeds, uint64_t seed, unsigned lines,
+		      struct world_totals *totals)
+{
+	struct world_config config = {.seed = seed,
+				      .faults = seeds->impair.faults,
+				      .heal_ns = HEAL_NS,
+				      .bound_ns = seeds->bound_ns,
+				      .stall_permille = seeds->impair.stall_permille,
+				      .trace = lines > 0};
+	struct world *world = world_create(&config);
+	bool held;
+
+	dying_lines = lines;
+	dying_world = world;
+	held = world_run(world);
+	world_add_totals(world, totals);
+	if (lines > 0)
+		wire_trace_print(world_wire(world), stdout, lines);
+	if (lines > 0 && !held)
+		printf("# seed %llu: %s\n", (unsigned long long)seed, world_failure(world));
+	dying_world = NULL;
+	world_destroy(world);
+	return held;
+}
+
+/* Runs seeds until one does not hold. */
+static void run_on(const struct seeds *seeds, struct progress *progress)
+{
+	while (progress->next < seeds->count && !progress->failed) {
+		uint64_t seed = seeds->first + progress->next++;
+
+		progress->failed = !run_world(seeds, seed, seeds->trace_lines, &progress->totals);
+	}
+}
+
+/* The failed world again, now with its trace. */
+static void explain(const struct seeds *seeds, struct progress *progress)
+{
+	struct world_totals again = {0};
+
+	if (run_world(seeds, seeds->first + progress->next - 1, TRACE_LINES, &again))
+		printf("# run once more, it holds\n");
+}
+
+/* Does `work` in a process of its own; false if that died. Says of what, if it is told to. */
+static bool in_child(void (*work)(const struct seeds *seeds, struct progress *progress),
+		     const struct seeds *seeds, struct progress *progress, bool say)
+{
+	int status;
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	CHECK(child >= 0);
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		watch_for_death();
+		work(seeds, progress);
+		fflush(stdout);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	if (say && WIFSIGNALED(status))
+		printf("# signal %d ended it: %s\n", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
 
 static void say_replay(const struct seeds *seeds, uint64_t seed)
 {
@@ -25,69 +139,23 @@ static void say_replay(const struct seeds *seeds, uint64_t seed)
 	fflush(stdout);
 }
 
-static void on_abort(int number)
-{
-	(void)number;
-	if (running_world)
-		wire_trace_print(world_wire(running_world), stdout, TRACE_LINES);
-	if (running)
-		say_replay(running, running_seed);
-	_exit(1);
-}
-
-static struct world *run_world(const struct seeds *seeds, uint64_t seed, bool trace)
-{
-	struct world_config config = {.seed = seed,
-				      .faults = seeds->impair.faults,
-				      .heal_ns = HEAL_NS,
-				      .bound_ns = seeds->bound_ns,
-				      .stall_permille = seeds->impair.stall_permille,
-				      .trace = trace};
-	struct world *world = world_create(&config);
-
-	running = seeds;
-	running_seed = seed;
-	running_world = world;
-	world_run(world);
-	return world;
-}
-
-/* The failed world again, now with its trace. */
-static void explain(const struct seeds *seeds, uint64_t seed)
-{
-	struct world *again = run_world(seeds, seed, true);
-
-	wire_trace_print(world_wire(again), stdout, TRACE_LINES);
-	printf("# seed %llu: %s\n", (unsigned long long)seed, world_failure(again));
-	say_replay(seeds, seed);
-	world_destroy(again);
-}
-
-static bool run_seed(const struct seeds *seeds, uint64_t seed, struct world_totals *totals)
-{
-	struct world *world = run_world(seeds, seed, seeds->trace_lines > 0);
-	bool held = world_failure(world)[0] == '\0';
-
-	world_add_totals(world, totals);
-	if (seeds->trace_lines > 0)
-		wire_trace_print(world_wire(world), stdout, seeds->trace_lines);
-	world_destroy(world);
-	running_world = NULL;
-	if (!held)
-		explain(seeds, seed);
-	running_world = NULL;
-	return held;
-}
-
 uint64_t seeds_run(const struct seeds *seeds, struct world_totals *totals)
 {
-	void (*before)(int) = signal(SIGABRT, on_abort);
+	struct progress *progress = mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE,
+					 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t failed = 0;
 
-	for (uint64_t i = 0; i < seeds->count; i++)
-		failed += !run_seed(seeds, seeds->first + i, totals);
-	running = NULL;
-	signal(SIGABRT, before);
+	CHECK(progress != MAP_FAILED);
+	while (progress->next < seeds->count) {
+		if (in_child(run_on, seeds, progress, false) && !progress->failed)
+			continue;
+		failed++;
+		in_child(explain, seeds, progress, true);
+		say_replay(seeds, seeds->first + progress->next - 1);
+		progress->failed = false;
+	}
+	*totals = progress->totals;
+	munmap(progress, sizeof(*progress));
 	return failed;
 }
 

@@ -1,9 +1,10 @@
 /*
  * seeds: worlds run one after the other, each from its seed, and what is said of one that fails.
  *
- * A seed that fails is run once more with a trace, which shows the same, frame for frame; the line
- * that does so again is printed behind it. A broken invariant ends the process, but not without
- * that line. Every line begins with "# ", so that it may stand among a test's.
+ * They run in a child process, for a broken invariant or a stray pointer ends it. A seed that
+ * fails, in whatever way, is run once more in a child of its own with a trace, which shows the
+ * same, frame for frame, up to its death; the line that does so again is printed behind it, and the
+ * seeds after it follow. Every line begins with "# ", so that it may stand among a test's.
  *
  * Plane: setup and report.
  */
@@ -29,7 +30,7 @@ struct seeds {
 	unsigned trace_lines;	/* of each world, failed or not; 0: of those that failed */
 };
 
-/* Runs them, and adds up what happened; how many failed. */
+/* Runs them, and tells what happened, all in all; how many failed. */
 uint64_t seeds_run(const struct seeds *seeds, struct world_totals *totals);
 
 /* One line of totals. */

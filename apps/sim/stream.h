@@ -20,9 +20,11 @@ struct stream {
 	unsigned from;	/* host */
 	uint32_t bytes; /* with its head */
 	uint32_t written;
-	bool claimed; /* a receiver has read its head */
-	bool whole;   /* and all of it */
-	bool broken;  /* its connection was aborted: only a prefix may arrive */
+	bool claimed;	 /* a receiver has read its head */
+	bool whole;	 /* and all of it */
+	bool broken;	 /* its connection failed: only a prefix may arrive */
+	uint32_t caller; /* who opened its connection: host and port */
+	bool aborted;	 /* either application aborted its connection: as if broken */
 };
 
 /* The byte at a place behind the head. */

@@ -1,6 +1,7 @@
 #include "apps/sim/world.h"
 
 #include "dataplane/core/check.h"
+#include "stacks/utcp/conn.h"
 #include "stacks/utcp/utcp.h"
 #include "apps/sim/random.h"
 #include "apps/sim/stream.h"
@@ -36,6 +37,7 @@ struct flow {
 	bool up;
 	bool finished_out;
 	bool finished_in;
+	bool aborted;	  /* by its application */
 	bool want_write;  /* reserve refused: waits for WRITABLE */
 	uint64_t read_at; /* does not read before; NEVER: nothing to read */
 };
@@ -153,7 +155,16 @@ void world_destroy(struct world *world)
 
 /* --- applications ---------------------------------------------------------------------------- */
 
-static int new_stream(struct world *world, unsigned from)
+/* Whether an application has aborted the connection from this caller, at either end. */
+static bool is_aborted(const struct world *world, uint32_t caller)
+{
+	for (int i = 0; i < world->stream_count; i++)
+		if (world->streams[i].caller == caller && world->streams[i].aborted)
+			return true;
+	return false;
+}
+
+static int new_stream(struct world *world, unsigned from, uint32_t caller)
 {
 	static const uint32_t sizes[] = {0, 100, 3000, 20000, 150000};
 	struct stream *stream;
@@ -161,6 +172,8 @@ static int new_stream(struct world *world, unsigned from)
 	CHECK(world->stream_count < STREAMS_MAX);
 	stream = &world->streams[world->stream_count];
 	stream->from = from;
+	stream->caller = caller;
+	stream->aborted = is_aborted(world, caller); /* the other end was quicker */
 	stream->bytes =
 		STREAM_HEAD_BYTES +
 		(uint32_t)random_below(&world->random, sizes[random_below(&world->random, 5)] + 1);
@@ -172,6 +185,14 @@ static struct flow *flow_of(struct host *host, struct utcp_conn *conn)
 	return &host->flows[utcp_conn_index(host->utcp, conn)];
 }
 
+/* What both ends of a connection know it by: who called, and from which port. */
+static uint32_t caller_of(unsigned index, const struct utcp_conn *conn, bool called)
+{
+	uint16_t own = (uint16_t)conn->key, peer = (uint16_t)(conn->key >> 16);
+
+	return called ? index << 16 | own : (1 - index) << 16 | peer;
+}
+
 static void begin_flow(struct world *world, unsigned index, struct utcp_conn *conn, bool called)
 {
 	struct host *host = &world->hosts[index];
@@ -180,7 +201,7 @@ static void begin_flow(struct world *world, unsigned index, struct utcp_conn *co
 	if (flow->conn)
 		fail(world, "host %c: a handle is given out while it is in use", "AB"[index]);
 	*flow = (struct flow){.conn = conn,
-			      .out = new_stream(world, index),
+			      .out = new_stream(world, index, caller_of(index, conn, called)),
 			      .in = -1,
 			      .called = called,
 			      .up = !called,
@@ -337,7 +358,7 @@ static void end_flow(struct world *world, unsigned index, struct flow *flow, uns
 		   flow->finished_out) {
 		/* The last ACKs were lost, and the peer, done, has forgotten us. */
 		in->whole = true;
-	} else if (world->abortive && (reason == UTCP_RESET || reason == UTCP_ABORTED)) {
+	} else if (reason == UTCP_ABORTED ? flow->aborted : reason == UTCP_RESET && out->aborted) {
 		out->broken = true;
 	} else {
 		fail(world, "host %c: a connection ended for reason %u", "AB"[index], reason);
@@ -381,6 +402,19 @@ static void handle_event(struct world *world, unsigned index, const struct utcp_
 	}
 }
 
+/* From now on either end may be told so, and neither stream need arrive whole. */
+static void note_abort(struct world *world, struct flow *flow)
+{
+	uint32_t caller = world->streams[flow->out].caller;
+
+	for (int i = 0; i < world->stream_count; i++)
+		if (world->streams[i].caller == caller)
+			world->streams[i].aborted = true;
+	world->aborts++;
+	flow->aborted = true;
+	flow->read_at = NEVER;
+}
+
 static void run_flow(struct world *world, unsigned index, struct flow *flow)
 {
 	if (flow->read_at <= world->now_ns)
@@ -388,9 +422,8 @@ static void run_flow(struct world *world, unsigned index, struct flow *flow)
 	if (flow->up)
 		write_flow(world, index, flow);
 	if (world->abortive && random_chance(&world->random, 5)) {
-		world->aborts++;
+		note_abort(world, flow);
 		utcp_abort(world->hosts[index].utcp, flow->conn);
-		flow->read_at = NEVER;
 	}
 }
 
@@ -551,7 +584,7 @@ static void judge_end(struct world *world)
 	for (int i = 0; i < world->stream_count; i++) {
 		const struct stream *stream = &world->streams[i];
 
-		if (!stream->whole && !stream->broken && !world->abortive)
+		if (!stream->whole && !stream->broken && !stream->aborted)
 			fail(world, "stream %d never arrived whole", i);
 	}
 }
