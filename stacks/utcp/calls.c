@@ -96,23 +96,29 @@ void calls_destroy(struct calls *calls)
 
 /* --- SYN-ACK --------------------------------------------------------------------------------- */
 
+/* What the peer may send before it heard more than our SYN-ACK, whose window is not scaled (RFC
+ * 7323 2.2): the connection will say the same. */
+static uint32_t first_window(const struct utcp *utcp)
+{
+	return utcp->config.recv_bytes < UINT16_MAX ? utcp->config.recv_bytes : UINT16_MAX;
+}
+
 /* Builds one, never with data: they would stand at the SYN's number. What the SYN did not offer is
  * not agreed to (RFC 7323 2.2, 3.2; RFC 2018 2; RFC 3168 6.1.1). */
 static size_t build(struct utcp *utcp, uint8_t *frame, const struct segment_head *head,
 		    const struct segment *syn, const struct cookie *numbers)
 {
-	uint32_t window = utcp->config.recv_bytes;
 	struct options_syn options = {.mss = segment_head_mss(head, utcp->config.mtu),
 				      .scale = syn->scale_given ? (int8_t)open_own_scale(utcp) : -1,
 				      .sack = syn->sack_permitted && !utcp->config.sack_off,
 				      .times = syn->has_times && !utcp->config.timestamps_off,
 				      .times_value = numbers->times_value,
 				      .times_echo = syn->times_value};
-	struct segment_fields fields = {
-		.seq = numbers->iss,
-		.ack = syn->seq + 1,
-		.window = (uint16_t)(window < UINT16_MAX ? window : UINT16_MAX),
-		.flags = TCP_SYN | TCP_ACKS | ecn_answer_flags(utcp, syn->flags)};
+	struct segment_fields fields = {.seq = numbers->iss,
+					.ack = syn->seq + 1,
+					.window = (uint16_t)first_window(utcp),
+					.flags = TCP_SYN | TCP_ACKS |
+						 ecn_answer_flags(utcp, syn->flags)};
 
 	fields.options_bytes =
 		(uint16_t)options_put_syn(frame + segment_head_bytes(head), &options);
@@ -304,6 +310,39 @@ static struct utcp_conn *complete(struct utcp *utcp, const struct call *call,
 	return open_accepted(utcp, &shake, segment, now_ns);
 }
 
+static enum calls_answer take_cookie(struct utcp *utcp, const struct segment *segment,
+				     uint64_t now_ns, struct utcp_conn **conn_out)
+{
+	struct open_handshake shake = {.iss = segment->ack - 1};
+	struct utcp_conn *conn;
+
+	if (now_ns >= utcp->calls.cookies_until_ns)
+		return CALLS_STRANGER;
+	if (!cookies_read(utcp, segment, now_ns, &shake.syn)) {
+		utcp->counters.cookies_refused++;
+		return CALLS_STRANGER;
+	}
+	conn = open_accepted(utcp, &shake, segment, now_ns);
+	if (!conn)
+		return CALLS_FULL;
+	utcp->counters.cookies_accepted++;
+	*conn_out = conn;
+	return CALLS_OPENED;
+}
+
+/* What does not acknowledge the call's SYN-ACK may acknowledge the cookie that an earlier copy of
+ * its SYN was answered with, when there was no place. */
+static enum calls_answer take_cookie_beside(struct utcp *utcp, struct call *call,
+					    const struct segment *segment, uint64_t now_ns,
+					    struct utcp_conn **conn_out)
+{
+	enum calls_answer answer = take_cookie(utcp, segment, now_ns, conn_out);
+
+	if (answer == CALLS_OPENED)
+		forget(utcp, call);
+	return answer;
+}
+
 static enum calls_answer take_ack(struct utcp *utcp, struct call *call,
 				  const struct segment *segment, uint64_t now_ns,
 				  struct utcp_conn **conn_out)
@@ -311,7 +350,7 @@ static enum calls_answer take_ack(struct utcp *utcp, struct call *call,
 	struct utcp_conn *conn;
 
 	if (segment->ack != call->iss + 1)
-		return CALLS_STRANGER;
+		return take_cookie_beside(utcp, call, segment, now_ns, conn_out);
 	conn = complete(utcp, call, segment, now_ns);
 	if (!conn) /* the call waits on: its SYN-ACK asks the peer again */
 		return CALLS_FULL;
@@ -348,7 +387,7 @@ static enum calls_answer input_call(struct utcp *utcp, struct call *call,
 		take_syn_again(utcp, call, segment);
 	} else if (!step_times(utcp, call, segment, now_ns)) {
 		return CALLS_TAKEN;
-	} else if (!segment_is_acceptable(segment, call->irs + 1, utcp->config.recv_bytes)) {
+	} else if (!segment_is_acceptable(segment, call->irs + 1, first_window(utcp))) {
 		utcp->counters.old_segments++;
 		if (!(kind & TCP_RST))
 			challenge(utcp, call, now_ns);
@@ -360,26 +399,6 @@ static enum calls_answer input_call(struct utcp *utcp, struct call *call,
 		return take_ack(utcp, call, segment, now_ns, conn_out);
 	}
 	return CALLS_TAKEN;
-}
-
-static enum calls_answer take_cookie(struct utcp *utcp, const struct segment *segment,
-				     uint64_t now_ns, struct utcp_conn **conn_out)
-{
-	struct open_handshake shake = {.iss = segment->ack - 1};
-	struct utcp_conn *conn;
-
-	if (now_ns >= utcp->calls.cookies_until_ns)
-		return CALLS_STRANGER;
-	if (!cookies_read(utcp, segment, now_ns, &shake.syn)) {
-		utcp->counters.cookies_refused++;
-		return CALLS_STRANGER;
-	}
-	conn = open_accepted(utcp, &shake, segment, now_ns);
-	if (!conn)
-		return CALLS_FULL;
-	utcp->counters.cookies_accepted++;
-	*conn_out = conn;
-	return CALLS_OPENED;
 }
 
 enum calls_answer calls_input(struct utcp *utcp, const struct segment *segment, uint64_t now_ns,

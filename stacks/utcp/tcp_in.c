@@ -278,12 +278,14 @@ static bool step_ack(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 	return take_fin_ack(utcp, conn, now_ns);
 }
 
-/* The SYN-ACK of a simultaneous open (3.5, figure 8): the SYN that we have, with an ACK of ours. */
+/* The SYN-ACK of a simultaneous open (3.5, figure 8): the SYN that we have, with an ACK of ours,
+ * which must have left. */
 static bool completes_both(const struct utcp_conn *conn, const struct segment *segment)
 {
 	return conn->state == CONN_SYN_RECEIVED && conn->active &&
 	       (segment->flags & (TCP_SYN | TCP_ACKS)) == (TCP_SYN | TCP_ACKS) &&
-	       segment->seq == conn->irs && segment->ack == conn->iss + 1;
+	       segment->seq == conn->irs && segment->ack == conn->iss + 1 &&
+	       conn->snd_max != conn->iss;
 }
 
 static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,

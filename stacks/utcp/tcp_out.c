@@ -81,13 +81,14 @@ static size_t seal(struct utcp *utcp, struct utcp_conn *conn, uint8_t *frame,
 enum { GRAINS_SHIFT = 6 };
 
 /* Starts what a transmission of [begin, end) starts: the timeout if nothing was under way, or if it
- * waits for the first or for more than a lone segment. */
+ * waits for the first or for more than a lone segment. That of a SYN waits on: a peer that calls
+ * again and again, and has ours sent each time, does not keep the call. */
 static void note_sent(struct utcp *utcp, struct utcp_conn *conn, uint32_t begin, uint32_t end,
 		      uint64_t now_ns)
 {
 	uint32_t before = conn->snd_max - conn->snd_una;
 	bool wait = conn->timeout_at_ns == TIMER_NEVER || conn_pipe(conn) == 0 ||
-		    (begin == conn->snd_una && before > 0);
+		    (begin == conn->snd_una && before > 0 && conn_synchronized(conn));
 
 	conn->sent_at_ns = now_ns;
 	if (__builtin_expect(conn->recovery != SLAB_NONE, 0))
