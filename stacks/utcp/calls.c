@@ -267,12 +267,11 @@ static void take_syn_again(struct utcp *utcp, struct call *call, const struct se
  * peer that began anew resets the call, a forger gains nothing. */
 static void challenge(struct utcp *utcp, struct call *call, uint64_t now_ns)
 {
-	uint32_t window = utcp->config.recv_bytes, clock;
-	struct segment_fields fields = {
-		.seq = call->iss + 1,
-		.ack = call->irs + 1,
-		.window = (uint16_t)(window < UINT16_MAX ? window : UINT16_MAX),
-		.flags = TCP_ACKS};
+	struct segment_fields fields = {.seq = call->iss + 1,
+					.ack = call->irs + 1,
+					.window = (uint16_t)first_window(utcp),
+					.flags = TCP_ACKS};
+	uint32_t clock;
 	struct segment_head head;
 	uint8_t *frame;
 
@@ -290,7 +289,7 @@ static void challenge(struct utcp *utcp, struct call *call, uint64_t now_ns)
 		fields.options_bytes = OPTIONS_TIMES_BYTES;
 	}
 	if (call->scale_given)
-		fields.window = (uint16_t)(window >> open_own_scale(utcp));
+		fields.window = (uint16_t)(first_window(utcp) >> open_own_scale(utcp));
 	answers_commit(&utcp->answers, segment_seal(&head, frame, &fields));
 	utcp->counters.out_segments++;
 	utcp->counters.challenge_acks++;

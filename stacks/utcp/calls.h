@@ -68,7 +68,7 @@ enum calls_answer {
 	CALLS_TAKEN,	/* all is done */
 	CALLS_FULL,	/* it found no room */
 	CALLS_STRANGER, /* it belongs to no call */
-	CALLS_OPENED,	/* it completes one: a connection in SYN-RECEIVED is to take it */
+	CALLS_OPENED,	/* it completes one: the new connection is to take it */
 };
 
 struct utcp;

@@ -118,8 +118,8 @@ struct open_handshake {
 	uint64_t sent_at_ns;
 };
 
-/* That ACK came: a connection in SYN-RECEIVED, which is to take it as its first segment; NULL if
- * there is no room. */
+/* That ACK came, and was found good: an established connection, which is to take it as its first
+ * segment; NULL if there is no room. */
 struct utcp_conn *open_accepted(struct utcp *utcp, const struct open_handshake *shake,
 				const struct segment *segment, uint64_t now_ns);
 

@@ -168,21 +168,6 @@ static void take_shake(struct utcp *utcp, struct utcp_conn *conn,
 			    shake->sent_at_ns, 0);
 }
 
-struct utcp_conn *open_accepted(struct utcp *utcp, const struct open_handshake *shake,
-				const struct segment *segment, uint64_t now_ns)
-{
-	struct segment_ends ends = segment_ends(segment);
-	struct utcp_conn *conn = new_conn(utcp, &ends, segment->frame + ETH_SOURCE, now_ns);
-
-	if (!conn)
-		return NULL;
-	conn_set_state(conn, CONN_SYN_RECEIVED);
-	conn->rcv_scale = open_own_scale(utcp);
-	open_take_syn(utcp, conn, &shake->syn, now_ns);
-	take_shake(utcp, conn, shake);
-	return conn;
-}
-
 /* RFC 9293 3.7.1: the least of what the peer takes and the link carries, less the options that
  * every segment has. */
 static uint16_t choose_mss(const struct utcp *utcp, const struct utcp_conn *conn, uint16_t named)
@@ -260,4 +245,22 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 	if (conn->fin_queued) /* finished before it began */
 		conn_set_state(conn, CONN_FIN_WAIT_1);
 	utcp_mark(utcp, conn);
+}
+
+/* The SYN-ACK was acknowledged: no other segment completes a peer's call, so that none waits for one
+ * here, without a timeout and unknown to the application. */
+struct utcp_conn *open_accepted(struct utcp *utcp, const struct open_handshake *shake,
+				const struct segment *segment, uint64_t now_ns)
+{
+	struct segment_ends ends = segment_ends(segment);
+	struct utcp_conn *conn = new_conn(utcp, &ends, segment->frame + ETH_SOURCE, now_ns);
+
+	if (!conn)
+		return NULL;
+	conn_set_state(conn, CONN_SYN_RECEIVED);
+	conn->rcv_scale = open_own_scale(utcp);
+	open_take_syn(utcp, conn, &shake->syn, now_ns);
+	take_shake(utcp, conn, shake);
+	open_established(utcp, conn, segment, now_ns);
+	return conn;
 }

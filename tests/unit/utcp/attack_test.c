@@ -38,6 +38,28 @@ static void far_ack_makes_no_connection(void)
 	peer_close(&peer);
 }
 
+/* The window of a SYN-ACK ends one byte before 64 KiB of memory do. */
+static void ack_just_beyond_the_window_makes_none(void)
+{
+	struct utcp_config config = peer_config();
+	struct peer_segment out;
+
+	config.recv_bytes = 1 << 16;
+	peer_open(&peer, &config);
+	put(SYN, peer.seq, 0, NULL, 0);
+	put(SYN, peer.seq, 0, NULL, 0);
+	CU_ASSERT_FATAL(peer_take(&peer, &out) && out.flags == (SYN | ACK) && out.window == 65535);
+	put(SYN, peer.seq, 0, NULL, 0);
+	CU_ASSERT(peer_drain(&peer) == 1);
+	put(ACK, peer.seq + 1 + 65535, out.seq + 1, NULL, 0);
+	CU_ASSERT(peer_drain(&peer) == 1 && COUNT(challenge_acks) == 1);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 0);
+	put(ACK, peer.seq + 65535, out.seq + 1, NULL, 0);
+	peer_poll(&peer);
+	CU_ASSERT(peer.accepted == 1 && utcp_conn_count(peer.utcp) == 1);
+	peer_close(&peer);
+}
+
 /* A cookie left, and then the same SYN found a place: either answer may come back. */
 static void cookie_is_good_beside_a_call(void)
 {
@@ -107,6 +129,7 @@ static void unsent_syn_is_not_acknowledged(void)
 
 static const struct suite_test tests[] = {
 	{"an ACK beyond the SYN-ACK's window makes no connection", far_ack_makes_no_connection},
+	{"an ACK just beyond it makes none", ack_just_beyond_the_window_makes_none},
 	{"a cookie is good though its SYN found a place later", cookie_is_good_beside_a_call},
 	{"SYNs sent again do not keep our call for ever", repeated_syns_do_not_pin_a_call},
 	{"a SYN that has not left is not acknowledged", unsent_syn_is_not_acknowledged},
