@@ -11,7 +11,8 @@ static uint32_t draw_limit(const struct utcp *utcp, uint32_t period)
 	       (uint32_t)(siphash_words(&utcp->key, message, 3) % CHALLENGES_SPREAD);
 }
 
-bool challenge_allowed(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns)
+/* Begins the period anew where the last is over. */
+static void begin_period(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns)
 {
 	struct challenges *all = &utcp->challenges;
 
@@ -21,12 +22,29 @@ bool challenge_allowed(struct utcp *utcp, struct challenge_share *share, uint64_
 	}
 	if (share->period != all->period)
 		*share = (struct challenge_share){.period = all->period};
-	if (share->taken == CHALLENGES_CONN_MAX || all->left == 0) {
+}
+
+bool challenge_answer_allowed(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns)
+{
+	begin_period(utcp, share, now_ns);
+	if (share->taken == CHALLENGES_CONN_MAX) {
 		utcp->counters.challenges_withheld++;
 		return false;
 	}
 	share->taken++;
-	all->left--;
+	return true;
+}
+
+bool challenge_allowed(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns)
+{
+	begin_period(utcp, share, now_ns);
+	if (utcp->challenges.left == 0) {
+		utcp->counters.challenges_withheld++;
+		return false;
+	}
+	if (!challenge_answer_allowed(utcp, share, now_ns))
+		return false;
+	utcp->challenges.left--;
 	return true;
 }
 

@@ -39,6 +39,11 @@ struct challenge_share {
 struct utcp;
 struct utcp_conn;
 
+/* Whether an empty segment outside the window may be answered; takes it from the connection's limit
+ * alone. Keep-alives and window probes are such: who uses up the limit of all must not make other
+ * peers think that we are gone. */
+bool challenge_answer_allowed(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns);
+
 /* Whether one more such segment may be answered; takes it from both limits. */
 bool challenge_allowed(struct utcp *utcp, struct challenge_share *share, uint64_t now_ns);
 

@@ -97,7 +97,7 @@ static void input_syn_sent(struct utcp *utcp, struct utcp_conn *conn, const stru
 /* --- 3.10.7.4, all other states: one function a step; false ends the segment ----------------- */
 
 /* A peer that does not hear us may have changed its hardware address: a segment that can be its own
- * says where it is. */
+ * says where it is, and its numbers must tell that. */
 static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
 {
 	int32_t ahead = seq_diff(segment->seq, conn->rcv_nxt);
@@ -113,8 +113,10 @@ static void follow_peer(struct utcp_conn *conn, const struct segment *segment)
 static void answer_unacceptable(struct utcp *utcp, struct utcp_conn *conn,
 				const struct segment *segment, uint64_t now_ns)
 {
-	if ((segment->bytes > 0 && !(segment->flags & TCP_SYN)) ||
-	    challenge_allowed(utcp, &conn->challenges, now_ns))
+	if (segment->flags & TCP_SYN
+		    ? challenge_allowed(utcp, &conn->challenges, now_ns)
+		    : segment->bytes > 0 ||
+			      challenge_answer_allowed(utcp, &conn->challenges, now_ns))
 		tcp_ack_soon(utcp, conn);
 }
 
@@ -156,8 +158,9 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 		utcp_mark(utcp, conn);
 		return false;
 	}
-	/* The eighth step for a FIN in TIME-WAIT: our ACK of it was lost. */
-	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN))
+	/* The eighth step for the FIN in TIME-WAIT: our ACK of it was lost. */
+	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN) &&
+	    segment->seq + segment_length(segment) == conn->rcv_nxt)
 		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
 	if (!(segment->flags & TCP_SYN))
 		receive_note_twice(utcp, conn, segment);
@@ -291,7 +294,8 @@ static bool completes_both(const struct utcp_conn *conn, const struct segment *s
 static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,
 			uint64_t now_ns)
 {
-	if (conn->retries > 0)
+	if (conn->retries > 0 && (segment->flags & (TCP_ACKS | TCP_RST)) == TCP_ACKS &&
+	    seq_within(segment->ack, conn->snd_una, conn->snd_max))
 		follow_peer(conn, segment);
 	if (completes_both(conn, segment)) {
 		ecn_take_again(conn, segment);

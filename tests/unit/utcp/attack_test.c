@@ -127,12 +127,102 @@ static void unsent_syn_is_not_acknowledged(void)
 	peer_close(&peer);
 }
 
+/* --- others' share --------------------------------------------------------------------------- */
+
+enum { CROWD = 200 };
+
+/* Who uses up the challenges of all must not let the others' peers think that we are gone. */
+static void keep_alives_are_answered_in_a_flood(void)
+{
+	struct utcp_config config = peer_config();
+	uint32_t seqs[CROWD];
+	struct peer_segment out;
+
+	config.conn_max = CROWD;
+	config.recv_bytes = config.send_bytes = 1024;
+	peer_open(&peer, &config);
+	for (unsigned i = 0; i < CROWD; i++) {
+		peer.port = (uint16_t)(PEER_PORT + i);
+		peer_connect(&peer, NULL, 0);
+		seqs[i] = peer.seq;
+	}
+	for (unsigned i = 1; i < CROWD; i++)
+		for (unsigned j = 0; j < 10; j++) {
+			peer.port = (uint16_t)(PEER_PORT + i);
+			peer_send_at(&peer, seqs[i] + 1, RST, NULL, 0);
+			peer_drain(&peer);
+		}
+	peer.port = PEER_PORT;
+	peer_send_at(&peer, seqs[0] - 1, ACK, NULL, 0); /* as the first keep-alive of its peer */
+	CU_ASSERT(peer_take(&peer, &out) && out.ack == seqs[0]);
+	peer_close(&peer);
+}
+
+/* A segment that cannot be the peer's does not lead our segments astray. */
+static void forged_source_is_not_followed(void)
+{
+	struct utcp_config config = peer_config();
+	struct peer_segment out, s;
+	uint8_t frame[FRAME_ROOM];
+	size_t bytes;
+
+	peer_open(&peer, &config);
+	peer_connect(&peer, NULL, 0);
+	peer_app_write(&peer, "hello", 5);
+	CU_ASSERT(peer_take(&peer, &out));
+	peer_jump(&peer, 1100 * MS); /* unanswered */
+	peer_drain(&peer);
+	s = (struct peer_segment){.seq = peer.seq + 1000,
+				  .ack = peer.ack + 0x10000000,
+				  .port = PEER_PORT,
+				  .own_port = OWN_PORT,
+				  .flags = ACK};
+	for (unsigned i = 0; i < 3; i++) {
+		s.flags = (uint8_t[]){ACK, RST, SYN}[i];
+		bytes = peer_build(&s, frame);
+		frame[11] = 9;
+		peer_put_frame(&peer, frame, bytes);
+	}
+	peer_drain(&peer);
+	peer_jump(&peer, 3 * SECOND);
+	CU_ASSERT(peer_take_frame(&peer) > 0 && peer.frame[5] != 9);
+	peer_close(&peer);
+}
+
+/* --- ends ------------------------------------------------------------------------------------ */
+
+/* Only the FIN that was lost begins TIME-WAIT anew (RFC 9293 3.10.7.4, eighth step). */
+static void forged_fins_do_not_keep_time_wait(void)
+{
+	struct utcp_config config = peer_config();
+
+	peer_open(&peer, &config);
+	peer_connect(&peer, NULL, 0);
+	utcp_finish(peer.utcp, peer.conn);
+	peer_drain(&peer);
+	peer.ack++;
+	peer_send(&peer, FIN | ACK, NULL, 0);
+	peer_drain(&peer);
+	peer_poll(&peer);
+	for (unsigned i = 0; i < 10; i++) {
+		peer_wait(&peer, 500 * MS);
+		put(FIN, peer.seq + 0x40000000 + i, 0, NULL, 0);
+		peer_drain(&peer);
+	}
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 0);
+	peer_close(&peer);
+}
+
 static const struct suite_test tests[] = {
 	{"an ACK beyond the SYN-ACK's window makes no connection", far_ack_makes_no_connection},
 	{"an ACK just beyond it makes none", ack_just_beyond_the_window_makes_none},
 	{"a cookie is good though its SYN found a place later", cookie_is_good_beside_a_call},
 	{"SYNs sent again do not keep our call for ever", repeated_syns_do_not_pin_a_call},
 	{"a SYN that has not left is not acknowledged", unsent_syn_is_not_acknowledged},
+	{"keep-alives are answered while others use up the challenges",
+	 keep_alives_are_answered_in_a_flood},
+	{"a segment that cannot be the peer's moves it nowhere", forged_source_is_not_followed},
+	{"FINs that nobody sent do not keep TIME-WAIT", forged_fins_do_not_keep_time_wait},
 };
 
 SUITE_MAIN("attack", tests)
