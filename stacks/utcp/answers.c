@@ -8,7 +8,7 @@
 
 int answers_init(struct answers *answers, size_t frame_bytes)
 {
-	*answers = (struct answers){.frames = malloc(ANSWERS_MAX * frame_bytes),
+	*answers = (struct answers){.frames = malloc(ANSWERS_PLACES * frame_bytes),
 				    .frame_bytes = frame_bytes};
 	return answers->frames ? 0 : -ENOMEM;
 }
@@ -21,19 +21,24 @@ void answers_fini(struct answers *answers)
 
 static unsigned place(unsigned position)
 {
-	return position % ANSWERS_MAX;
+	return position % ANSWERS_PLACES;
 }
 
 uint8_t *answers_reserve(struct answers *answers)
 {
-	if (answers->count == ANSWERS_MAX)
+	return answers->count < ANSWERS_MAX ? answers_reserve_question(answers) : NULL;
+}
+
+uint8_t *answers_reserve_question(struct answers *answers)
+{
+	if (answers->count == ANSWERS_PLACES)
 		return NULL;
 	return answers->frames + place(answers->first + answers->count) * answers->frame_bytes;
 }
 
 void answers_commit(struct answers *answers, size_t bytes)
 {
-	CHECK(answers->count < ANSWERS_MAX && bytes <= answers->frame_bytes);
+	CHECK(answers->count < ANSWERS_PLACES && bytes <= answers->frame_bytes);
 	answers->bytes[place(answers->first + answers->count)] = bytes;
 	answers->count++;
 }

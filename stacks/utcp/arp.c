@@ -9,7 +9,9 @@ static const uint8_t broadcast[MAC_BYTES] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff}
 static void send_packet(struct utcp *utcp, uint16_t operation, const uint8_t to_mac[MAC_BYTES],
 			const uint8_t target_mac[MAC_BYTES], uint32_t target_ip)
 {
-	uint8_t *frame = answers_reserve(&utcp->answers), *arp;
+	uint8_t *frame = operation == ARP_REQUEST ? answers_reserve_question(&utcp->answers)
+						  : answers_reserve(&utcp->answers);
+	uint8_t *arp;
 
 	if (!frame) {
 		utcp->counters.out_lost++;

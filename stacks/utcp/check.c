@@ -196,7 +196,7 @@ void utcp_check(const struct utcp *utcp)
 	uint32_t alive = 0, in_table = 0, runs = 0, spare_runs = 0, holders = 0, recoveries = 0;
 
 	check_counters(utcp);
-	CHECK(utcp->answers.count <= ANSWERS_MAX);
+	CHECK(utcp->answers.count <= ANSWERS_PLACES);
 	CHECK(utcp->challenges.left < CHALLENGES_MIN + CHALLENGES_SPREAD);
 	neighbours_check(&utcp->neighbours);
 	calls_check(utcp);

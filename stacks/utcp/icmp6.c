@@ -24,9 +24,12 @@ struct icmp6_route icmp6_route_back(const struct utcp *utcp, const struct ip6_pa
 	return route;
 }
 
-uint8_t *icmp6_reserve(struct utcp *utcp, const struct icmp6_route *route, uint8_t hops)
+uint8_t *icmp6_reserve(struct utcp *utcp, const struct icmp6_route *route, uint8_t hops,
+		       bool question)
 {
-	uint8_t *frame = answers_reserve(&utcp->answers), *ip;
+	uint8_t *frame = question ? answers_reserve_question(&utcp->answers)
+				  : answers_reserve(&utcp->answers);
+	uint8_t *ip;
 
 	if (!frame) {
 		utcp->counters.out_lost++;
@@ -92,7 +95,7 @@ void icmp6_problem(struct utcp *utcp, const struct ip6_packet *packet, uint8_t c
 
 	if (!may_complain(packet, code) || !may_send_error(&utcp->ip6, now_ns))
 		return;
-	message = icmp6_reserve(utcp, &route, IP_TTL_DEFAULT);
+	message = icmp6_reserve(utcp, &route, IP_TTL_DEFAULT, false);
 	if (!message)
 		return;
 	quoted = quoted < most ? quoted : most;
@@ -114,7 +117,7 @@ static bool echo(struct utcp *utcp, const struct ip6_packet *packet, size_t byte
 
 	if (packet->to_many || asked[ICMP_CODE] != 0 || IP6_BYTES + bytes > utcp->config.mtu)
 		return false;
-	reply = icmp6_reserve(utcp, &route, IP_TTL_DEFAULT);
+	reply = icmp6_reserve(utcp, &route, IP_TTL_DEFAULT, false);
 	if (!reply)
 		return true;
 	memcpy(reply, asked, bytes);

@@ -34,7 +34,8 @@ struct icmp6_route icmp6_route_back(const struct utcp *utcp, const struct ip6_pa
  * Begins a message in the queue of answers, with its headers; where it is to be written. NULL if
  * the queue is full. icmp6_commit, with nothing in between, sends it.
  */
-uint8_t *icmp6_reserve(struct utcp *utcp, const struct icmp6_route *route, uint8_t hops);
+uint8_t *icmp6_reserve(struct utcp *utcp, const struct icmp6_route *route, uint8_t hops,
+		       bool question);
 void icmp6_commit(struct utcp *utcp, uint8_t *message, size_t bytes);
 
 #endif

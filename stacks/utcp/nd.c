@@ -56,7 +56,7 @@ static bool parse(const struct ip6_packet *packet, size_t bytes, struct news *ne
 static void send(struct utcp *utcp, const struct icmp6_route *route, uint8_t type, uint8_t flags,
 		 const struct utcp_addr *target)
 {
-	uint8_t *message = icmp6_reserve(utcp, route, ND_HOPS), *option;
+	uint8_t *message = icmp6_reserve(utcp, route, ND_HOPS, type == ND_SOLICITATION), *option;
 
 	if (!message)
 		return;

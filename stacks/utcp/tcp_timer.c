@@ -74,7 +74,7 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 	conn->syn_due = true;
 	if (conn->state == CONN_SYN_SENT) { /* perhaps nobody has that hardware address any more */
 		struct utcp_addr peer = conn_peer(conn);
-		uint8_t mac[MAC_BYTES];
+		uint8_t *mac = conn->head.bytes + ETH_DESTINATION;
 
 		neighbours_doubt(utcp, &peer, now_ns);
 		conn->unresolved = neighbours_resolve(utcp, &peer, now_ns, mac) == 0;

@@ -213,6 +213,74 @@ static void forged_fins_do_not_keep_time_wait(void)
 	peer_close(&peer);
 }
 
+/* --- questions ------------------------------------------------------------------------------- */
+
+/* However many answers a flood asks for, our own question where a host is finds room. */
+static void questions_leave_in_a_flood(void)
+{
+	struct utcp_config config = peer_config();
+	unsigned questions = 0;
+
+	peer_open(&peer, &config);
+	peer.own_port = 1; /* each is refused */
+	CU_ASSERT_FATAL(utcp_connect(peer.utcp, peer_addr(), PEER_PORT, peer.now_ns, &peer.conn) ==
+			0);
+	for (unsigned turn = 0; turn < 5; turn++) {
+		for (unsigned i = 0; i < 128; i++)
+			put(ACK, i, 1, NULL, 0);
+		utcp_advance(peer.utcp, peer.now_ns);
+		while (peer_take_frame(&peer) > 0)
+			questions += peer_is_question(&peer);
+		peer.now_ns += SECOND;
+	}
+	CU_ASSERT(questions == 3);
+	peer_close(&peer);
+}
+
+static void put32(uint8_t *to, uint32_t v)
+{
+	for (unsigned i = 0; i < 4; i++)
+		to[i] = (uint8_t)(v >> (24 - 8 * i));
+}
+
+/* Answers the last question, of ARP, from another hardware address. */
+static void answer_from_elsewhere(void)
+{
+	uint8_t arp[42];
+
+	memcpy(arp, peer.frame, sizeof(arp));
+	memcpy(arp, "\2\0\0\0\0\1", 6);
+	memcpy(arp + 6, "\2\0\0\0\0\11", 6);
+	arp[21] = 2; /* a reply */
+	memcpy(arp + 22, "\2\0\0\0\0\11", 6);
+	put32(arp + 28, PEER_IP);
+	memcpy(arp + 32, "\2\0\0\0\0\1", 6);
+	put32(arp + 38, OWN_IP);
+	peer_put_frame(&peer, arp, sizeof(arp));
+}
+
+/* What one call found out is good for the next that gets no answer. */
+static void each_call_hears_that_a_host_moved(void)
+{
+	struct utcp_config config = peer_config();
+	struct utcp_conn *second;
+
+	if (peer_is_ip6())
+		return;
+	peer_open(&peer, &config);
+	peer_be_called(&peer);
+	peer_jump(&peer, 500 * MS);
+	CU_ASSERT_FATAL(utcp_connect(peer.utcp, peer_addr(), PEER_PORT, peer.now_ns, &second) == 0);
+	CU_ASSERT(peer_drain(&peer) == 1);
+	peer_jump(&peer, 600 * MS);
+	CU_ASSERT_FATAL(peer_take_frame(&peer) > 0 && peer_is_question(&peer));
+	answer_from_elsewhere();
+	CU_ASSERT(peer_take_frame(&peer) > 0 && peer.frame[5] == 9);
+	peer_jump(&peer, 500 * MS);
+	CU_ASSERT(peer_take_frame(&peer) > 0 && peer.frame[5] == 9);
+	peer_close(&peer);
+}
+
 static const struct suite_test tests[] = {
 	{"an ACK beyond the SYN-ACK's window makes no connection", far_ack_makes_no_connection},
 	{"an ACK just beyond it makes none", ack_just_beyond_the_window_makes_none},
@@ -223,6 +291,9 @@ static const struct suite_test tests[] = {
 	 keep_alives_are_answered_in_a_flood},
 	{"a segment that cannot be the peer's moves it nowhere", forged_source_is_not_followed},
 	{"FINs that nobody sent do not keep TIME-WAIT", forged_fins_do_not_keep_time_wait},
+	{"each call without an answer hears that its host moved",
+	 each_call_hears_that_a_host_moved},
+	{"our questions leave though a flood fills the answers", questions_leave_in_a_flood},
 };
 
 SUITE_MAIN("attack", tests)
