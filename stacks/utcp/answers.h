@@ -3,8 +3,8 @@
  *
  * What answers a frame without belonging to a connection (ARP, ICMP, RST) is built when its cause
  * arrives and kept here until the next utcp_output. The queue is bounded: under a flood the surplus
- * is given up and counted, never stored. Our own questions (ARP, neighbour discovery) wait here, too,
- * and have some places of their own, so that a flood does not keep us from finding hosts.
+ * is given up and counted, never stored. Our own questions (ARP, neighbour discovery) wait here,
+ * too, and have some places of their own, so that a flood does not keep us from finding hosts.
  *
  * Plane: turn; init and fini are setup.
  */

@@ -30,7 +30,7 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(!conn->fin_sent || conn->fin_queued);
 	if (!conn_synchronized(conn)) {
 		CHECK(conn->snd_una == conn->iss && conn->snd_max - conn->iss <= 1);
-		/* It waits for its SYN to leave, for where the peer is, or with the timeout running. */
+		/* It waits for its SYN to leave, for where the peer is, or for the timeout. */
 		CHECK(conn->timeout_at_ns != TIMER_NEVER || conn->unresolved ||
 		      (conn->syn_due && list_linked(&conn->out_link)));
 		return;

@@ -247,8 +247,8 @@ void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct se
 	utcp_mark(utcp, conn);
 }
 
-/* The SYN-ACK was acknowledged: no other segment completes a peer's call, so that none waits for one
- * here, without a timeout and unknown to the application. */
+/* The SYN-ACK was acknowledged: no other segment completes a peer's call, so that none waits here
+ * for one, without a timeout and unknown to the application. */
 struct utcp_conn *open_accepted(struct utcp *utcp, const struct open_handshake *shake,
 				const struct segment *segment, uint64_t now_ns)
 {

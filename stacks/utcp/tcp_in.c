@@ -140,6 +140,23 @@ static bool step_times(struct utcp *utcp, struct utcp_conn *conn, const struct s
 	return false;
 }
 
+/* A shut window lets nothing in, but what a segment at the next number says beside is heard: its
+ * ACK and its RST (RFC 9293 3.10.7.4, first step, and MUST-66). */
+static bool is_shut_out(const struct utcp_conn *conn, const struct segment *segment)
+{
+	return conn_window(conn) == 0 && segment->seq == conn->rcv_nxt &&
+	       segment_length(segment) > 0 && !(segment->flags & TCP_SYN);
+}
+
+/* A peer that tries a shut window with a byte counts it as sent: its bare ACKs stand behind it, and
+ * are heard as if they did not. */
+static void hear_behind_probe(const struct utcp_conn *conn, struct segment *segment)
+{
+	if (conn_window(conn) == 0 && segment->seq == conn->rcv_nxt + 1 &&
+	    segment_length(segment) == 0 && !(segment->flags & TCP_RST))
+		segment->seq = conn->rcv_nxt;
+}
+
 /* First, the sequence number. What is unacceptable is answered with an ACK, so that both sides
  * agree again. */
 static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
@@ -148,6 +165,11 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 	if (segment_is_acceptable(segment, conn->rcv_nxt, conn_window(conn)))
 		return true;
 	utcp->counters.old_segments++;
+	if (is_shut_out(conn, segment)) {
+		if (!(segment->flags & TCP_RST))
+			answer_unacceptable(utcp, conn, segment, now_ns);
+		return true;
+	}
 	if (segment->flags & TCP_RST)
 		return false;
 	if (conn->state == CONN_SYN_RECEIVED && segment->seq == conn->irs &&
@@ -303,12 +325,14 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 		tcp_ack_soon(utcp, conn);
 		return;
 	}
+	hear_behind_probe(conn, segment);
 	if (!step_times(utcp, conn, segment, now_ns) ||
 	    !step_sequence(utcp, conn, segment, now_ns) ||
 	    !step_reset(utcp, conn, segment, now_ns) || !step_syn(utcp, conn, segment, now_ns) ||
 	    !step_ack(utcp, conn, segment, now_ns))
 		return;
-	if (conn_receiving(conn)) { /* after the peer's FIN there is nothing to receive */
+	/* After the peer's FIN there is nothing to receive. */
+	if (conn_receiving(conn) && !is_shut_out(conn, segment)) {
 		if (segment->bytes > 0)
 			ecn_take_data(utcp, conn, segment, now_ns);
 		receive_payload(utcp, conn, segment, now_ns);

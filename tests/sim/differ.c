@@ -83,7 +83,7 @@ static void play_cell(const struct grid_row *row, const char *state, const struc
 		 grid_column(row, want->column), state, row->source, want->allowed);
 	if (!begin_row(line))
 		return;
-	player_open_at(&player, &player_kernel, &book, NULL, &numbers);
+	player_open_at(&player, &player_kernel, &book, script_block(&book, state), &numbers);
 	if (grid_play(&player, row, state, want->column, cell))
 		printf("%s\n", grid_allows(want->allowed, cell) ? "" : cell);
 	else

@@ -42,6 +42,7 @@ struct kind {
 static const struct kind kinds[] = {
 	{"RST", RST, 0},
 	{"RST with ACK", RST | ACK, 0},
+	{"RST with data", RST | ACK, DATA},
 	{"SYN", SYN, 0},
 	{"SYN with ACK", SYN | ACK, 0},
 	{"ACK", ACK, 0},
@@ -260,6 +261,7 @@ static void play_cell(struct player *player, const struct script_segment *in,
 {
 	char before[SCRIPT_NAME_BYTES], answer[GRID_CELL_BYTES] = "";
 	uint32_t own_next = player->ack, next = player->seq, delivered;
+	uint32_t unread = player_readable(player);
 	bool finished = player_finished(player);
 	const char *after;
 	int at;
@@ -271,6 +273,7 @@ static void play_cell(struct player *player, const struct script_segment *in,
 	player_wait(player, ACK_WAIT_NS);
 	after = player_state(player);
 	delivered = player_readable(player);
+	delivered -= delivered > 0 ? unread : 0; /* a connection that was reset has nothing */
 	next += delivered + (player_finished(player) && !finished);
 	name_answer(player, in, own_next, next, answer);
 	if (strcmp(after, "CLOSED") == 0 && strcmp(before, "CLOSED") != 0) {

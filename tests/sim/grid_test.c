@@ -35,7 +35,7 @@ static void run_cell(const struct grid_row *row, const char *state, const struct
 	char cell[GRID_CELL_BYTES];
 
 	for (unsigned i = 0; i < player_numbers_count; i++) {
-		player_open(&player, &book, NULL, &player_numbers[i]);
+		player_open(&player, &book, script_block(&book, state), &player_numbers[i]);
 		if (!grid_play(&player, row, state, want->column, cell))
 			complain(row, "%s: %s", state, player.failure);
 		else if (!grid_allows(want->allowed, cell))
