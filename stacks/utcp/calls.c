@@ -140,27 +140,33 @@ static struct segment syn_of(const struct call *call)
 				.times_value = call->times_value};
 }
 
+/* A call's SYN-ACK, once more. */
+static size_t build_again(struct utcp *utcp, struct call *call, uint8_t *frame, uint64_t now_ns)
+{
+	struct cookie numbers = {.iss = call->iss,
+				 .times_value = call->times_offset +
+						(uint32_t)(now_ns >> TIMES_TICK_SHIFT)};
+	struct segment syn = syn_of(call);
+	struct segment_head head;
+
+	segment_head_init(&head, utcp->config.mac, call->mac, &call->ends);
+	utcp->counters.retransmits += call->sendings > 0;
+	if (call->sendings < UINT8_MAX)
+		call->sendings++;
+	return build(utcp, frame, &head, &syn, &numbers);
+}
+
 size_t calls_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 {
 	struct list *link = list_pop(&utcp->calls.out);
-	struct cookie numbers;
-	struct segment_head head;
-	struct segment syn;
 	struct call *call;
 
 	if (!link)
 		return 0;
 	call = list_member(link, struct call, link);
-	syn = syn_of(call);
-	numbers.iss = call->iss;
-	numbers.times_value = call->times_offset + (uint32_t)(now_ns >> TIMES_TICK_SHIFT);
-	segment_head_init(&head, utcp->config.mac, call->mac, &call->ends);
-	utcp->counters.retransmits += call->sendings > 0;
-	if (call->sendings < UINT8_MAX)
-		call->sendings++;
 	call->sent_at_ns = now_ns;
 	list_push(&utcp->calls.waiting[call->tries], &call->link);
-	return build(utcp, frame, &head, &syn, &numbers);
+	return build_again(utcp, call, frame, now_ns);
 }
 
 /* --- SYN ------------------------------------------------------------------------------------- */
@@ -254,13 +260,23 @@ bool calls_reopen(struct utcp *utcp, const struct segment *segment, uint32_t old
 	return true;
 }
 
-/* The same SYN again: the peer has not seen our answer. */
-static void take_syn_again(struct utcp *utcp, struct call *call, const struct segment *segment)
+/* The same SYN again: the peer has not seen our answer. It gets one beside those that time brings,
+ * so that no number of SYNs keeps the place for longer. */
+static void take_syn_again(struct utcp *utcp, struct call *call, const struct segment *segment,
+			   uint64_t now_ns)
 {
+	uint8_t *frame;
+
 	memcpy(call->mac, segment->frame + ETH_SOURCE, MAC_BYTES);
 	if (!(segment->flags & TCP_ECE)) /* RFC 3168 6.1.1: called again without */
 		call->flags = segment->flags;
-	answer(&utcp->calls, call);
+	if (call->sendings == 0) /* the first leaves with this turn's output */
+		return;
+	frame = answers_reserve(&utcp->answers);
+	if (frame)
+		answers_commit(&utcp->answers, build_again(utcp, call, frame, now_ns));
+	else
+		utcp->counters.out_lost++;
 }
 
 /* An ACK of what is known, to what cannot be right (RFC 9293 3.10.7.4, RFC 5961 3.2 and 4.2): a
@@ -383,7 +399,7 @@ static enum calls_answer input_call(struct utcp *utcp, struct call *call,
 	uint8_t kind = segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST);
 
 	if (kind == TCP_SYN && segment->seq == call->irs) {
-		take_syn_again(utcp, call, segment);
+		take_syn_again(utcp, call, segment, now_ns);
 	} else if (!step_times(utcp, call, segment, now_ns)) {
 		return CALLS_TAKEN;
 	} else if (!segment_is_acceptable(segment, call->irs + 1, first_window(utcp))) {

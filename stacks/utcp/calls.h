@@ -3,9 +3,9 @@
  *
  * Whoever can send a SYN can lie about where it came from, so a SYN buys 128 bytes here and no
  * connection (RFC 4987 3.4): no place in the table, no rings, no application. The SYN-ACK is sent
- * again after 1, 2, 4, 8 and 16 seconds, never with data; the ACK that completes the handshake
- * makes the connection. When all places are taken, further SYNs are answered with cookies
- * (cookies.h) and buy nothing at all.
+ * again after 1, 2, 4, 8 and 16 seconds, and beside when the SYN comes again, never with data; the
+ * ACK that completes the handshake makes the connection. When all places are taken, further SYNs
+ * are answered with cookies (cookies.h) and buy nothing at all.
  *
  * A packet costs one look-up in a hash table that outsiders cannot steer, and at most one answer.
  *

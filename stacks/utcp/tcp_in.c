@@ -52,7 +52,7 @@ static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
 			    const struct segment *segment, uint64_t now_ns)
 {
 	times_take(&conn->times, segment, conn->rcv_acked, now_ns);
-	if (segment->ack != conn->snd_una || segment->sack_count > 0)
+	if (segment->ack != conn->snd_una || (segment->sack_count > 0 && conn->sack_ok))
 		recovery_take_ack(utcp, conn, segment, now_ns);
 	take_window(utcp, conn, segment);
 	if (segment->bytes > 0) {

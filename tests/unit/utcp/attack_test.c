@@ -89,6 +89,26 @@ static void cookie_is_good_beside_a_call(void)
 	peer_close(&peer);
 }
 
+/* A place is kept for 63 s, however often the SYN comes again. */
+static void repeated_syns_do_not_keep_a_place(void)
+{
+	struct utcp_config config = peer_config();
+	unsigned seconds = 0, answers = 0;
+
+	config.isn_fixed = false; /* it would be the same again */
+	peer_open(&peer, &config);
+	for (; seconds < 200 && COUNT(calls_expired) == 0; seconds++) {
+		put(SYN, peer.seq, 0, NULL, 0);
+		answers += peer_drain(&peer) > 0;
+		peer_jump(&peer, 400 * MS);
+		put(SYN, peer.seq, 0, NULL, 0);
+		peer_drain(&peer);
+		peer_jump(&peer, 600 * MS);
+	}
+	CU_ASSERT(answers == seconds && seconds >= 63 && seconds <= 64);
+	peer_close(&peer);
+}
+
 /* A peer that calls as we do, again and again, does not keep our call waiting for ever. */
 static void repeated_syns_do_not_pin_a_call(void)
 {
@@ -124,6 +144,43 @@ static void unsent_syn_is_not_acknowledged(void)
 	put(SYN | ACK, peer.seq, (uint32_t)OWN_ISN + 1, NULL, 0);
 	peer_poll(&peer);
 	CU_ASSERT(!(peer.events & UTCP_CONNECTED));
+	peer_close(&peer);
+}
+
+/* --- options --------------------------------------------------------------------------------- */
+
+/* In a recovery without SACK, data with blocks are no partial ACKs. */
+static void blocks_without_agreement_resend_nothing(void)
+{
+	static const uint8_t blocks[12] = {1, 1, 5, 10}, zeros[14600];
+	struct utcp_config config = peer_config();
+	uint64_t before;
+
+	peer_open(&peer, &config);
+	peer_connect(&peer, NULL, 0);
+	CU_ASSERT_FATAL(peer_app_write(&peer, zeros, sizeof(zeros)));
+	peer_drain(&peer);
+	for (unsigned i = 0; i < 3; i++)
+		peer_send(&peer, ACK, NULL, 0);
+	peer_drain(&peer);
+	before = COUNT(retransmits);
+	CU_ASSERT(before == 1);
+	for (unsigned i = 0; i < 20; i++) {
+		struct peer_segment s = {.seq = peer.seq++,
+					 .ack = peer.ack,
+					 .window = peer.window,
+					 .port = peer.port,
+					 .own_port = peer.own_port,
+					 .flags = ACK,
+					 .data = zeros,
+					 .bytes = 1,
+					 .options = blocks,
+					 .options_bytes = sizeof(blocks)};
+
+		peer_put(&peer, &s);
+		peer_drain(&peer);
+	}
+	CU_ASSERT(COUNT(retransmits) == before && COUNT(in_bytes) == 20);
 	peer_close(&peer);
 }
 
@@ -285,6 +342,8 @@ static const struct suite_test tests[] = {
 	{"an ACK beyond the SYN-ACK's window makes no connection", far_ack_makes_no_connection},
 	{"an ACK just beyond it makes none", ack_just_beyond_the_window_makes_none},
 	{"a cookie is good though its SYN found a place later", cookie_is_good_beside_a_call},
+	{"SYNs sent again do not keep a call's place", repeated_syns_do_not_keep_a_place},
+	{"blocks without agreement send nothing again", blocks_without_agreement_resend_nothing},
 	{"SYNs sent again do not keep our call for ever", repeated_syns_do_not_pin_a_call},
 	{"a SYN that has not left is not acknowledged", unsent_syn_is_not_acknowledged},
 	{"keep-alives are answered while others use up the challenges",
