@@ -202,6 +202,51 @@ static void follows_a_moved_peer(void)
 	peer_close(&peer);
 }
 
+static const uint32_t memories[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18};
+
+static void open_with(uint32_t recv_bytes)
+{
+	struct utcp_config config = peer_config();
+
+	config.recv_bytes = recv_bytes;
+	peer_open(&peer, &config);
+}
+
+/* Of a SYN that may come again, and of ACKs at each edge that a window may have, nothing comes but
+ * a connection that the application holds, or nothing. */
+static void survives_any_handshake(void)
+{
+	static const uint32_t edges[] = {0, 65535, 65536, 1 << 18};
+	struct random random = {19};
+
+	for (unsigned round = 0; round < 400; round++) {
+		open_with(memories[round & 3]);
+		peer_send_at(&peer, peer.seq, SYN, NULL, 0);
+		for (unsigned i = 0; i < 12; i++) {
+			struct peer_segment s = {.seq = peer.seq,
+						 .window = (uint16_t)random_next(&random),
+						 .port = PEER_PORT,
+						 .own_port = OWN_PORT,
+						 .flags = SYN};
+
+			if (random_chance(&random, 500)) {
+				s.flags = (uint8_t)(ACK | (random_next(&random) & (FIN | PSH)));
+				s.seq += edges[random_below(&random, 4)] - 1 +
+					 (uint32_t)random_below(&random, 4);
+				s.ack = (uint32_t)OWN_ISN + !random_chance(&random, 250);
+			}
+			peer_put(&peer, &s);
+			if (random_chance(&random, 500))
+				peer_drain(&peer);
+			if (random_chance(&random, 250))
+				peer_jump(&peer, random_below(&random, 2000) * MS);
+		}
+		peer_poll(&peer);
+		CU_ASSERT(utcp_conn_count(peer.utcp) == peer.accepted);
+		peer_close(&peer);
+	}
+}
+
 /* Random flags, numbers near and far, sizes: no invariant breaks, whatever state they lead to. */
 static void survives_any_segment(void)
 {
@@ -209,7 +254,8 @@ static void survives_any_segment(void)
 	uint8_t data[64] = {0};
 
 	for (unsigned round = 0; round < 600; round++) {
-		open_connected();
+		open_with(memories[round & 3]);
+		peer_connect(&peer, NULL, 0);
 		for (unsigned i = 0; i < 60; i++) {
 			struct peer_segment s = {
 				.seq = peer.seq + (uint32_t)random_below(&random, 40) - 10,
@@ -256,6 +302,7 @@ static const struct suite_test tests[] = {
 	{"a segment damaged anywhere is dropped", bad_checksums_are_dropped},
 	{"a flood to closed ports gets a bounded number of RSTs a turn", answers_are_bounded},
 	{"a peer that moved to another hardware address is followed", follows_a_moved_peer},
+	{"random handshakes end in a connection or in nothing", survives_any_handshake},
 	{"random segments break no invariant", survives_any_segment},
 };
 
