@@ -119,7 +119,7 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 			uint32_t snd_max, bool first);
 
 /*
- * The cut since `before` was in vain (RFC 4015 5, RFC 9438 4.9): the window grows back to what it
+ * The cut since `before` was in vain (RFC 4015 3.4, RFC 9438 4.9): the window grows back to what it
  * was, from what is in flight and what was just acknowledged, and never starts above it. Is to be
  * followed by congestion_acked.
  */

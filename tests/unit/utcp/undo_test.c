@@ -36,7 +36,7 @@ static void tells_late_from_lost(void)
 	CU_ASSERT(undo_take(&undo, 600, 8, false) == UNDO_NOTHING);
 }
 
-/* RFC 4015 5, and no more than there was. */
+/* RFC 4015 3.4, and no more than there was. */
 static void gives_back_what_was(void)
 {
 	const struct congestion_algorithm *algorithm = &congestion_newreno;
