@@ -44,7 +44,8 @@ struct utcp {
 	struct timer_wheel wheel;
 	struct list events;    /* connections with events to return */
 	struct list told;      /* connections whose end was returned */
-	struct list out;       /* connections that may have something to send */
+	struct list out;       /* connections that may have something to send; they take turns */
+	unsigned out_taken;    /* frames of the first of them, or of who was it, in its turn */
 	struct list time_wait; /* oldest first */
 	struct answers answers;
 	struct calls calls;

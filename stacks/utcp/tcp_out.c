@@ -353,22 +353,37 @@ static size_t build_any(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 	return bytes;
 }
 
+/* So many frames a connection sends before it lets the next one go first, so that who always has
+ * more starves nobody. More than an initial window, whose frames so leave together. */
+enum { OUT_SHARE = 16 };
+
+/* What the first on `out` has to send, or 0 if that was all. */
+static size_t output_first(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
+{
+	struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
+	size_t bytes;
+
+	if (conn->reset_due)
+		return build_reset(utcp, conn, frame, now_ns);
+	bytes = build_any(utcp, conn, frame, now_ns);
+	if (bytes > 0 && ++utcp->out_taken < OUT_SHARE)
+		return bytes;
+	utcp->out_taken = 0;
+	if (bytes > 0)
+		list_push(&utcp->out, &conn->out_link);
+	else
+		list_remove(&conn->out_link);
+	return bytes;
+}
+
 size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 {
 	size_t bytes = answers_pop(&utcp->answers, frame);
 
 	if (bytes == 0 && !list_empty(&utcp->calls.out))
 		bytes = calls_output(utcp, frame, now_ns);
-	while (bytes == 0 && !list_empty(&utcp->out)) {
-		struct utcp_conn *conn = list_member(utcp->out.next, struct utcp_conn, out_link);
-
-		if (conn->reset_due)
-			bytes = build_reset(utcp, conn, frame, now_ns);
-		else
-			bytes = build_any(utcp, conn, frame, now_ns);
-		if (bytes == 0)
-			list_remove(&conn->out_link);
-	}
+	while (bytes == 0 && !list_empty(&utcp->out))
+		bytes = output_first(utcp, frame, now_ns);
 	utcp->counters.out_frames += bytes > 0;
 	return bytes;
 }

@@ -479,6 +479,57 @@ static void rto_follows_the_round_trip(void)
 	peer_close(&peer);
 }
 
+/* Has connection `conn`, whose peer has this port, write what fits and takes so many frames; how
+ * many were of other connections. All that left of it is acknowledged. */
+static unsigned turn_of(struct utcp_conn *conn, uint16_t port, unsigned frames)
+{
+	struct peer_segment out, answer = {.seq = peer.seq,
+					   .window = 60000,
+					   .port = port,
+					   .own_port = OWN_PORT,
+					   .flags = ACK};
+	unsigned others = 0;
+
+	peer.conn = conn;
+	while (peer_app_write(&peer, data, 4096))
+		;
+	for (unsigned i = 0; i < frames && peer_take(&peer, &out); i++) {
+		others += out.port != port;
+		if (out.port == port)
+			answer.ack = out.seq + (uint32_t)out.bytes;
+	}
+	peer_jump(&peer, MS);
+	if (answer.ack != 0)
+		peer_put(&peer, &answer);
+	return others;
+}
+
+/* Where frames are fewer than one connection has to send, the others get theirs all the same. */
+static void nobody_starves(void)
+{
+	struct utcp_config config = peer_config();
+	struct utcp_conn *greedy, *modest;
+	unsigned turns = 0;
+
+	config.send_bytes = 65536;
+	peer_open(&peer, &config);
+	peer_connect(&peer, NULL, 0);
+	greedy = peer.conn;
+	peer.port++;
+	peer.seq = (uint32_t)PEER_ISN;
+	peer_connect(&peer, NULL, 0);
+	modest = peer.conn;
+	for (unsigned i = 0; i < 20; i++) /* its window grows */
+		turn_of(greedy, PEER_PORT, 64);
+	CU_ASSERT(turn_of(greedy, PEER_PORT, 4) == 0);
+	peer.conn = modest;
+	CU_ASSERT(peer_app_write(&peer, data, 100));
+	while (turns < 100 && turn_of(greedy, PEER_PORT, 4) == 0)
+		turns++;
+	CU_ASSERT(turns <= 4);
+	peer_close(&peer);
+}
+
 static const struct suite_test tests[] = {
 	{"writes are cut at the MSS and pushed at their end", cuts_segments},
 	{"ten segments leave at first, then slow start", keeps_to_the_initial_window},
@@ -504,6 +555,7 @@ static const struct suite_test tests[] = {
 	{"a jump of 5 s fires each timer once", a_jump_fires_each_timer_once},
 	{"a round trip that a jump of 5 s stretched does not count", a_jump_spoils_no_round_trip},
 	{"the timeout follows a slow round trip", rto_follows_the_round_trip},
+	{"who always has more to send starves nobody", nobody_starves},
 };
 
 SUITE_MAIN("send", tests)
