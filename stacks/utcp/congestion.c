@@ -93,11 +93,7 @@ void congestion_acked(struct congestion *congestion, uint16_t mss, const struct 
 	congestion->recover = seq_max(congestion->recover, ack->ack - 1);
 }
 
-/*
- * What was in flight when a loss was met (RFC 5681 3.1, FlightSize). ACKs that came with the
- * news, before anything could be sent, are not to count, nor is limited transmit (3.2, step 2).
- */
-static uint32_t flight_at_loss(const struct congestion *congestion, uint32_t flight)
+uint32_t congestion_flight_at_loss(const struct congestion *congestion, uint32_t flight)
 {
 	return congestion_least(congestion_most(flight, congestion->peak), congestion->cwnd);
 }
@@ -109,7 +105,7 @@ void congestion_recover(struct congestion *congestion, uint16_t mss, uint32_t fl
 	congestion->recover = snd_max;
 	if (!is_answered(congestion, snd_max - flight))
 		congestion->ssthresh = congestion->algorithm->reduce(
-			congestion, mss, flight_at_loss(congestion, flight));
+			congestion, mss, congestion_flight_at_loss(congestion, flight));
 	note_cut(congestion, snd_max);
 }
 
@@ -123,8 +119,7 @@ void congestion_recovered(struct congestion *congestion)
 void congestion_repaired(struct congestion *congestion, uint16_t mss, uint32_t flight,
 			 uint32_t snd_max)
 {
-	congestion->ssthresh =
-		congestion->algorithm->reduce(congestion, mss, flight_at_loss(congestion, flight));
+	congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
 	note_cut(congestion, snd_max);
 	congestion->cwnd = congestion_least(congestion->cwnd, congestion->ssthresh);
 }
@@ -134,6 +129,8 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 {
 	if (first)
 		congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
+	if (congestion->algorithm->timeout)
+		congestion->algorithm->timeout(congestion);
 	note_cut(congestion, snd_max); /* whatever was cut before (RFC 3168 6.1.2) */
 	congestion->cwnd = mss;	       /* the loss window */
 	congestion->acked_bytes = 0;

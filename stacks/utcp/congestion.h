@@ -37,6 +37,8 @@ struct congestion_algorithm {
 		      const struct congestion_ack *ack);
 	/* Congestion was met with `flight` bytes out: the new ssthresh. */
 	uint32_t (*reduce)(struct congestion *congestion, uint16_t mss, uint32_t flight);
+	/* The retransmission timer ran out; NULL: the cut is all. */
+	void (*timeout)(struct congestion *congestion);
 	/* The window does not limit us for now: time that passes is not to count. */
 	void (*rest)(struct congestion *congestion);
 	/* New bytes were acknowledged, in whatever phase; NULL: of no interest. */
@@ -110,7 +112,14 @@ static inline void congestion_hold(struct congestion *congestion, uint16_t mss, 
 /* All that was out when the recovery began is acknowledged. */
 void congestion_recovered(struct congestion *congestion);
 
-/* A loss was found that is repaired already. */
+/*
+ * What was in flight when a loss was met (RFC 5681 3.1, FlightSize), of which `flight` is left.
+ * ACKs that came with the news, before anything could be sent, are not to count, nor is limited
+ * transmit (3.2, step 2).
+ */
+uint32_t congestion_flight_at_loss(const struct congestion *congestion, uint32_t flight);
+
+/* A loss was found that is repaired already; `flight` bytes were out when it was met. */
 void congestion_repaired(struct congestion *congestion, uint16_t mss, uint32_t flight,
 			 uint32_t snd_max);
 

@@ -120,6 +120,12 @@ static uint32_t reduce(struct congestion *congestion, uint16_t mss, uint32_t fli
 	return congestion_most((uint32_t)((uint64_t)flight * 7 / 10), 2u * mss);
 }
 
+/* RFC 9438 4.8: the next stage has its W_max where it begins, so that K is 0. */
+static void timeout(struct congestion *congestion)
+{
+	congestion->cubic.max = 0;
+}
+
 /* The next stage begins where the window then stands. */
 static void rest(struct congestion *congestion)
 {
@@ -127,4 +133,4 @@ static void rest(struct congestion *congestion)
 }
 
 const struct congestion_algorithm congestion_cubic = {
-	.avoid = avoid, .reduce = reduce, .rest = rest};
+	.avoid = avoid, .reduce = reduce, .timeout = timeout, .rest = rest};

@@ -85,6 +85,8 @@ void recovery_note_probe(struct utcp *utcp, struct utcp_conn *conn, uint32_t end
 	recovery->tail_probing = true;
 	recovery->tail_repeated = repeats;
 	recovery->tail_end = end;
+	recovery->tail_flight =
+		congestion_flight_at_loss(&conn->congestion, conn->snd_max - conn->snd_una);
 	utcp->counters.tail_probes++;
 }
 
@@ -224,18 +226,34 @@ static bool take_blocks(struct utcp *utcp, struct utcp_conn *conn, const struct 
 	return duplicate;
 }
 
+/* Whether all up to the end of a tail probe is acknowledged. */
+static bool probe_is_acked(const struct utcp_conn *conn, const struct recovery *recovery)
+{
+	return recovery->tail_probing && !seq_before(conn->snd_una, recovery->tail_end);
+}
+
 /* RFC 8985 7.4.2: if the probe repaired the loss of the last segment, that was a loss as any. */
 static void judge_probe(struct utcp_conn *conn, struct recovery *recovery, bool duplicate)
 {
-	if (!recovery->tail_probing || seq_before(conn->snd_una, recovery->tail_end))
+	if (!probe_is_acked(conn, recovery))
 		return;
 	if (!recovery->tail_repeated || duplicate) {
 		recovery->tail_probing = false;
 	} else if (seq_after(conn->snd_una, recovery->tail_end)) {
 		recovery->tail_probing = false;
-		congestion_repaired(&conn->congestion, conn->mss, conn->snd_max - conn->snd_una,
+		congestion_repaired(&conn->congestion, conn->mss, recovery->tail_flight,
 				    conn->snd_max);
 	}
+}
+
+/* The same, case 2: a peer that reports no duplicates has acknowledged the last segment, and then,
+ * with nothing new to say, the probe that repeated it. So nothing was lost. */
+static void take_ack_of_probe(struct utcp *utcp, struct utcp_conn *conn)
+{
+	if (conn->recovery == SLAB_NONE || !probe_is_acked(conn, get(utcp, conn)))
+		return;
+	get(utcp, conn)->tail_probing = false;
+	end_if_quiet(utcp, conn);
 }
 
 /* Takes in what blocks report and what the acknowledgement delivered, and looks for losses; true if
@@ -405,8 +423,10 @@ void recovery_take_duplicate(struct utcp *utcp, struct utcp_conn *conn)
 {
 	struct congestion *congestion = &conn->congestion;
 
-	if (conn->sack_ok)
-		return; /* it tells nothing that a block would not */
+	if (conn->sack_ok) { /* it tells nothing else that a block would not */
+		take_ack_of_probe(utcp, conn);
+		return;
+	}
 	if (congestion->recovering) {
 		/* No more can have left than was out (RFC 5681 3.2, step 4). */
 		if ((conn->dup_acks + 1u) * conn->mss > get(utcp, conn)->prr.flight)

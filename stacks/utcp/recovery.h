@@ -38,9 +38,10 @@ struct recovery {
 	struct rack rack;
 	struct prr prr;
 	struct undo undo;
-	uint32_t tail_end;  /* the probe that is out ended here */
-	bool tail_probing;  /* one is out, */
-	bool tail_repeated; /* and it was the last segment again */
+	uint32_t tail_end;    /* the probe that is out ended here, */
+	uint32_t tail_flight; /* with so much in flight, if what it repeats was lost */
+	bool tail_probing;    /* one is out, */
+	bool tail_repeated;   /* and it was the last segment again */
 };
 
 /* An ACK up to `segment->ack`, from una to max, that acknowledges something or brings blocks. */

@@ -230,10 +230,12 @@ static bool step_syn(struct utcp *utcp, struct utcp_conn *conn, const struct seg
 	return false;
 }
 
-/* A duplicate ACK as RFC 5681 2 defines it. */
+/* A duplicate ACK as RFC 5681 2 defines it, or that of a tail probe (RFC 8985 7.4.2), for which
+ * nothing need be in flight. */
 static bool is_duplicate(const struct utcp_conn *conn, const struct segment *segment)
 {
-	return segment->ack == conn->snd_una && conn->snd_una != conn->snd_max &&
+	return segment->ack == conn->snd_una &&
+	       (conn->snd_una != conn->snd_max || conn->recovery != SLAB_NONE) &&
 	       segment_length(segment) == 0 &&
 	       (uint32_t)segment->window << conn->snd_scale == conn->snd_wnd;
 }

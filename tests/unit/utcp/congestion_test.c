@@ -260,8 +260,9 @@ static void begin_cubic(struct congestion *c, uint32_t segments)
 {
 	congestion_init(c, &congestion_cubic, MSS, 0, false);
 	c->cwnd = segments * MSS;
-	congestion_timeout(c, MSS, c->cwnd, 0, true);
-	c->cwnd = c->ssthresh;
+	congestion_recover(c, MSS, c->cwnd, 0);
+	congestion_recovered(c);
+	c->cut_lately = false; /* what was out then is acknowledged */
 }
 
 /* For so long all that the window allows is acknowledged once a round trip, a segment an ACK. */
@@ -340,8 +341,24 @@ static void cubic_leaves_room_to_others(void)
 
 	begin_cubic(&c, 1000);
 	CU_ASSERT_EQUAL(c.cubic.max, 1000 * MSS);
-	congestion_timeout(&c, MSS, c.cwnd, 0, true); /* again, at 700 */
+	congestion_recover(&c, MSS, c.cwnd, 0); /* again, at 700 */
 	CU_ASSERT_EQUAL(c.cubic.max, 595 * MSS);
+}
+
+/* RFC 9438 4.8: no plateau at a window that a timeout has shown to be no good guide. */
+static void cubic_begins_anew_after_a_timeout(void)
+{
+	uint64_t now_ns = SECOND_NS;
+	struct congestion c;
+
+	congestion_init(&c, &congestion_cubic, MSS, 0, false);
+	c.cwnd = 100 * MSS;
+	congestion_timeout(&c, MSS, 100 * MSS, 100000, true);
+	CU_ASSERT(c.ssthresh == 70 * MSS && c.cwnd == MSS);
+	c.cwnd = c.ssthresh; /* slow start is over */
+	fill_window(&c, &now_ns, SECOND_NS / 10, 5 * SECOND_NS);
+	CU_ASSERT(c.cubic.k_ms == 0 && c.cubic.max == 70 * MSS);
+	CU_ASSERT(c.cwnd > 110 * MSS); /* 70 + 0.4 * 5^3 */
 }
 
 /* A pause is no time in congestion avoidance: the window goes on from where it stood. */
@@ -469,6 +486,8 @@ static const struct suite_test tests[] = {
 	{"CUBIC cuts to seven tenths", cubic_cuts_to_seven_tenths},
 	{"CUBIC follows its curve around the last cut and beyond", cubic_follows_its_curve},
 	{"CUBIC is no slower than NewReno would be", cubic_is_no_slower_than_newreno},
+	{"after a timeout CUBIC's curve begins where avoidance does",
+	 cubic_begins_anew_after_a_timeout},
 	{"CUBIC that has less than before leaves room to others", cubic_leaves_room_to_others},
 	{"CUBIC's mean windows are those of RFC 9438", cubic_windows_are_those_of_the_rfc},
 	{"NewReno's mean windows are the square root of 1.5 / p", newreno_windows_are_as_known},

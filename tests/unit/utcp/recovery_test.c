@@ -241,6 +241,46 @@ static void a_repaired_tail_was_a_loss(void)
 	}
 }
 
+/* RFC 8985 7.4.2, case 2: a peer that does not report duplicates acknowledges the probe without a
+ * word. */
+static void a_tail_acked_twice_was_no_loss(void)
+{
+	open_far();
+	CU_ASSERT(peer_app_write(&peer, data, 8 * MSS));
+	CU_ASSERT(peer_drain(&peer) == 8);
+	peer_jump(&peer, 90 * MS);
+	CU_ASSERT(peer_drain(&peer) == 1 && COUNT(tail_probes) == 1);
+	acknowledge(8 * MSS);
+	acknowledge(0);
+	CU_ASSERT(peer_app_write(&peer, data, 100));
+	CU_ASSERT(peer_drain(&peer) == 1);
+	acknowledge(100);
+	CU_ASSERT(burst() > 8);
+	peer_close(&peer);
+}
+
+/* What is cut is the flight in which the loss was, not the small one that tells of it. */
+static void a_repaired_tail_cuts_its_own_flight(void)
+{
+	open_far();
+	CU_ASSERT(peer_app_write(&peer, data, 10 * MSS));
+	CU_ASSERT(peer_drain(&peer) == 10);
+	peer_jump(&peer, 40 * MS);
+	acknowledge(9 * MSS);
+	for (unsigned i = 0; i < 300 && COUNT(tail_probes) == 0; i++) {
+		peer_jump(&peer, MS);
+		peer_drain(&peer);
+	}
+	CU_ASSERT(COUNT(tail_probes) == 1 && COUNT(timeouts) == 0);
+	peer_jump(&peer, 40 * MS);
+	acknowledge(MSS);
+	CU_ASSERT(peer_app_write(&peer, data, 100));
+	CU_ASSERT(peer_drain(&peer) == 1);
+	acknowledge(100);
+	CU_ASSERT(burst() == 5); /* half of ten, by NewReno */
+	peer_close(&peer);
+}
+
 /* RFC 2018 8: the peer may give up what it reported. */
 static void the_peer_may_renege(void)
 {
@@ -411,6 +451,10 @@ static const struct suite_test tests[] = {
 	{"a probe that nobody answers ends in a timeout", an_unanswered_probe_ends_in_a_timeout},
 	{"a tail that the probe repaired was a loss, unless it came twice",
 	 a_repaired_tail_was_a_loss},
+	{"a tail acknowledged twice was no loss, though no duplicate is reported",
+	 a_tail_acked_twice_was_no_loss},
+	{"a tail that the probe repaired cuts the flight of which it was lost",
+	 a_repaired_tail_cuts_its_own_flight},
 	{"what the peer reported and gave up is sent again after a timeout", the_peer_may_renege},
 	{"blocks that are inverted, or not within the flight, are refused", refuses_odd_blocks},
 	{"a first block that was acknowledged or is within the second reports a duplicate",
