@@ -4,6 +4,7 @@
 #include "stacks/utcp/seq.h"
 
 enum {
+	BLOCK_CUTS = 8, /* two for each of at most 4 blocks */
 	SPARE_PER_CONN = 4,
 	SPARE_MIN = 8 * FLIGHT_RUNS_MAX,
 };
@@ -39,18 +40,23 @@ static bool is_out(const struct flight_run *run)
 	return !run->sacked && !run->lost;
 }
 
-/* A run behind `after`, or the first; NULL if this connection has its share or none is left. */
+/* Whether this connection has less than its share, and one is left. */
+static bool has_room(const struct flight_pool *pool, const struct flight *flight)
+{
+	return flight->count == 0 ||
+	       (flight->count < FLIGHT_RUNS_MAX && pool->spare_used < pool->spare);
+}
+
+/* A run behind `after`, or the first; NULL if there is no room. */
 static struct flight_run *insert(struct flight_pool *pool, struct flight *flight,
 				 struct flight_run *after)
 {
 	uint32_t index, next = after ? after->next : flight->first;
 	struct flight_run *run;
 
-	if (flight->count > 0) {
-		if (flight->count == FLIGHT_RUNS_MAX || pool->spare_used == pool->spare)
-			return NULL;
-		pool->spare_used++;
-	}
+	if (!has_room(pool, flight))
+		return NULL;
+	pool->spare_used += flight->count > 0;
 	run = slab_acquire(&pool->runs);
 	CHECK(run != NULL);
 	index = slab_index(&pool->runs, run);
@@ -128,14 +134,14 @@ void flight_join(struct flight_pool *pool, struct flight *flight)
 	}
 }
 
-/* Makes two neighbours under way share a run, so that one is free; false if there are none. `keep`
- * stays as it is. */
-static bool make_room(struct flight_pool *pool, struct flight *flight,
-		      const struct flight_run *keep)
+/* Makes two neighbours under way share a run, so that one is free, and others, until there are
+ * `wanted` or no more. `keep` stays as it is. */
+static void make_room(struct flight_pool *pool, struct flight *flight,
+		      const struct flight_run *keep, unsigned wanted)
 {
 	struct flight_run *run = flight_at(pool, flight->first), *next;
 
-	for (; run; run = next) {
+	for (; run && wanted > 0; run = next) {
 		next = flight_at(pool, run->next);
 		if (!next || run == keep || next == keep || !is_out(run) || !is_out(next))
 			continue;
@@ -143,20 +149,18 @@ static bool make_room(struct flight_pool *pool, struct flight *flight,
 			run->sent_at_ns = next->sent_at_ns;
 		run->timed = false;
 		swallow(pool, flight, run);
-		return true;
+		next = flight_at(pool, run->next);
+		wanted--;
 	}
-	return false;
 }
 
 /* Cuts a run in two at `at`, within it; false if there is no room. */
-static bool split(struct flight_pool *pool, struct flight *flight, struct flight_run *run,
-		  uint32_t at)
+static bool cut(struct flight_pool *pool, struct flight *flight, struct flight_run *run,
+		uint32_t at)
 {
 	struct flight_run *rest = insert(pool, flight, run);
 	uint32_t next, prev;
 
-	if (!rest && make_room(pool, flight, run))
-		rest = insert(pool, flight, run);
 	if (!rest)
 		return false;
 	next = rest->next;
@@ -167,6 +171,26 @@ static bool split(struct flight_pool *pool, struct flight *flight, struct flight
 	rest->begin = at;
 	run->end = at;
 	return true;
+}
+
+/* The same, where room is made if there is none. */
+static bool split(struct flight_pool *pool, struct flight *flight, struct flight_run *run,
+		  uint32_t at)
+{
+	if (!has_room(pool, flight))
+		make_room(pool, flight, run, 1);
+	return cut(pool, flight, run, at);
+}
+
+/* The same for a block: the first that finds no room makes it for all of its acknowledgement. */
+static bool split_for_block(struct flight_pool *pool, struct flight *flight, struct flight_run *run,
+			    uint32_t at, struct flight_news *news)
+{
+	if (!has_room(pool, flight) && !news->made_room) {
+		make_room(pool, flight, run, BLOCK_CUTS);
+		news->made_room = true;
+	}
+	return cut(pool, flight, run, at);
 }
 
 /* --- sending --------------------------------------------------------------------------------- */
@@ -324,10 +348,10 @@ void flight_sack(struct flight_pool *pool, struct flight *flight, uint32_t begin
 		if (run->sacked || !seq_after(run->end, begin))
 			continue;
 		if (seq_before(run->begin, begin)) {
-			split(pool, flight, run, begin);
+			split_for_block(pool, flight, run, begin, news);
 			continue; /* the rest comes next, if there was room for it */
 		}
-		if (seq_after(run->end, end) && !split(pool, flight, run, end))
+		if (seq_after(run->end, end) && !split_for_block(pool, flight, run, end, news))
 			break;
 		note_delivered(run, run->end, length(run), news);
 		if (run->lost)

@@ -13,8 +13,11 @@
  * selective acknowledgement only whole runs are noted; of a run sent again in part the rest counts
  * as sent again, too, until an acknowledgement from within shows that it was not.
  *
- * Bounds: an acknowledgement costs one visit for each run that it ends, a SACK block or a search at
- * most FLIGHT_RUNS_MAX visits.
+ * Bounds: an acknowledgement costs one visit for each run that it ends, a SACK block or a search
+ * one walk, of at most FLIGHT_RUNS_MAX runs, and some steps for each run that it cuts, joins or
+ * marks.
+ * Making room is a walk more, once for all blocks of an acknowledgement; what of them finds none
+ * after that is noted by whole runs. What is sent again may cost two.
  *
  * Plane: turn; flight_pool_create and flight_pool_destroy are setup.
  */
@@ -60,6 +63,7 @@ struct flight_news {
 	uint64_t now_ns;
 	uint64_t min_rtt_ns;   /* sooner than that, what was sent again was not what arrived */
 	uint32_t forward;      /* highest number delivered so far (RFC 8985 RACK.fack) */
+	bool made_room;	       /* for blocks; the caller begins with false */
 	bool any;	       /* the rest says something of a sending */
 	bool timed;	       /* of a sending that can be timed: */
 	bool reordered;	       /* something arrived behind what was sent later */

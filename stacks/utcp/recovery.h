@@ -7,7 +7,9 @@
  * much may be sent meanwhile is prr.h's to say.
  *
  * Bounds: an acknowledgement has at most 4 blocks, and each costs a walk over the connection's
- * runs, as does the search for losses: at most 5 * FLIGHT_RUNS_MAX visits, whatever the peer sends.
+ * runs, as do making room for them, the search for losses, and joining what has become alike: at
+ * most 7 * FLIGHT_RUNS_MAX visits, and 8 for each run that is cut, marked or joined, whatever the
+ * peer sends. What it acknowledges is visited once and gone.
  *
  * Plane: turn.
  */
