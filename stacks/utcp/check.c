@@ -157,7 +157,8 @@ static void check_ends(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(conn->key == tuples_key(&utcp->tuples, &ends));
 	CHECK((conn->key >> 56 == 0) == segment_head_is_ip6(&conn->head));
 	if (conn->unresolved)
-		CHECK(neighbours_asks(&utcp->neighbours, &ends.peer));
+		CHECK(conn->state == CONN_SYN_SENT && list_linked(&conn->out_link) &&
+		      neighbours_asks(&utcp->neighbours, &ends.peer));
 }
 
 static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)

@@ -77,7 +77,8 @@ struct utcp_conn {
 	uint16_t events;	/* enum utcp_event_bits not yet returned */
 	uint16_t reason;	/* enum utcp_reason, from HANDLE_CLOSING on */
 	struct list event_link; /* on utcp.events, or told: utcp.told */
-	struct list out_link;	/* on utcp.out while something may have to be sent */
+	struct list out_link;	/* on utcp.out while something may have to be sent; unresolved: with
+				   those that wait for the same neighbour */
 	struct times times;
 
 	uint16_t mss;	   /* most payload of a segment to the peer */
@@ -85,7 +86,8 @@ struct utcp_conn {
 	uint8_t rcv_scale; /* ours right by this; both 0 unless both sides offered (RFC 7323 2.2) */
 	bool sack_ok;	   /* both sides offered SACK (RFC 2018 2) */
 	bool syn_due;	   /* our SYN is to be sent, perhaps again */
-	bool unresolved;   /* waits for the peer's hardware address: nothing can be sent */
+	bool unresolved;   /* waits for the peer's hardware address (neighbours_await): nothing can
+			      be sent */
 	bool fin_queued;   /* the application finished: FIN follows the committed bytes */
 	bool fin_sent;
 	bool fin_known;	      /* the peer's FIN was seen, perhaps ahead of data, at fin_seq */

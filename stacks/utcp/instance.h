@@ -133,9 +133,13 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 void open_established(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
 		      uint64_t now_ns);
 
-/* The peer's hardware address was found or not. */
-void open_resolved(struct utcp *utcp, const struct utcp_addr *peer, const uint8_t mac[MAC_BYTES]);
-void open_unresolved(struct utcp *utcp, const struct utcp_addr *peer);
+/* The hardware address for which these calls wait was found or not. */
+void open_resolved(struct utcp *utcp, struct list *waiting, const uint8_t mac[MAC_BYTES]);
+void open_unresolved(struct utcp *utcp, struct list *waiting);
+
+/* A call's SYN is to be sent again: asks for the peer's hardware address where nobody may have it
+ * any more. */
+void open_find_again(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
 
 /* --- close.c --------------------------------------------------------------------------------- */
 

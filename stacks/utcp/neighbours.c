@@ -57,7 +57,7 @@ static void learn(struct utcp *utcp, struct neighbour *entry, const uint8_t *mac
 	entry->state = NEIGHBOUR_KNOWN;
 	entry->at_ns = now_ns;
 	if (asked)
-		open_resolved(utcp, &entry->addr, entry->mac);
+		open_resolved(utcp, &entry->waiting, entry->mac);
 }
 
 int neighbours_resolve(struct utcp *utcp, const struct utcp_addr *addr, uint64_t now_ns,
@@ -76,8 +76,17 @@ int neighbours_resolve(struct utcp *utcp, const struct utcp_addr *addr, uint64_t
 	if (!entry)
 		return -1;
 	*entry = (struct neighbour){.addr = *addr, .state = NEIGHBOUR_ASKING};
+	list_init(&entry->waiting);
 	ask(utcp, entry, now_ns);
 	return 0;
+}
+
+void neighbours_await(struct utcp *utcp, const struct utcp_addr *addr, struct utcp_conn *conn)
+{
+	struct neighbour *entry = find(&utcp->neighbours, addr);
+
+	CHECK(entry && entry->state == NEIGHBOUR_ASKING);
+	list_push(&entry->waiting, &conn->out_link);
 }
 
 bool neighbours_take_answer(struct utcp *utcp, const struct utcp_addr *addr,
@@ -128,7 +137,7 @@ void neighbours_advance(struct utcp *utcp, uint64_t now_ns)
 			ask(utcp, entry, now_ns);
 		} else {
 			entry->state = NEIGHBOUR_FREE;
-			open_unresolved(utcp, &entry->addr);
+			open_unresolved(utcp, &entry->waiting);
 		}
 	}
 }
@@ -151,6 +160,7 @@ void neighbours_check(const struct neighbours *neighbours)
 			continue;
 		CHECK(entry->tries <= NEIGHBOUR_TRIES);
 		CHECK(entry->state == NEIGHBOUR_KNOWN || entry->at_ns >= neighbours->next_ns);
+		CHECK(entry->state == NEIGHBOUR_ASKING || list_empty(&entry->waiting));
 		for (unsigned j = 0; j < i; j++)
 			CHECK(neighbours->entries[j].state == NEIGHBOUR_FREE ||
 			      !addr_equal(&neighbours->entries[j].addr, &entry->addr));

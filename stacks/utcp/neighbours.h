@@ -6,14 +6,15 @@
  * once a second: an unasked answer changes nothing. A host that does not answer NEIGHBOUR_TRIES
  * requests, one a second (RFC 1122 2.3.2.1; RFC 4861 10: MAX_MULTICAST_SOLICIT, RETRANS_TIMER), is
  * unreachable. Callers are answered at once; their address is in their frame. Nothing is queued to
- * a host that is being asked for but the calls themselves, which wait in the connections' table, so
- * that is the bound.
+ * a host that is being asked for but the calls themselves, each on the list of its host, so their
+ * number is the bound, and an answer costs one visit to each call that waits for it.
  *
  * Plane: turn.
  */
 #ifndef WEIR_UTCP_NEIGHBOURS_H
 #define WEIR_UTCP_NEIGHBOURS_H
 
+#include "dataplane/core/list.h"
 #include "stacks/utcp/addr.h"
 #include "stacks/utcp/packet.h"
 
@@ -39,7 +40,8 @@ struct neighbour {
 	uint8_t mac[MAC_BYTES];
 	uint8_t state; /* enum neighbour_state */
 	uint8_t tries;
-	uint64_t at_ns; /* ASKING: when to ask again or give up; KNOWN: when it was learned */
+	uint64_t at_ns;	     /* ASKING: when to ask again or give up; KNOWN: when it was learned */
+	struct list waiting; /* ASKING: the calls to it, by out_link */
 };
 
 struct neighbours {
@@ -48,15 +50,20 @@ struct neighbours {
 };
 
 struct utcp;
+struct utcp_conn;
 
 void neighbours_init(struct neighbours *neighbours);
 
 /*
  * Finds the hardware address of `addr`: 1 with `mac_out` filled if it is known, 0 if it is being
- * asked for (open_resolved or open_unresolved follows), -1 if the table is full of questions.
+ * asked for, -1 if the table is full of questions.
  */
 int neighbours_resolve(struct utcp *utcp, const struct utcp_addr *addr, uint64_t now_ns,
 		       uint8_t mac_out[MAC_BYTES]);
+
+/* `addr` is being asked for, and this call waits until open_resolved or open_unresolved follows, or
+ * it is taken off `out_link`'s list. */
+void neighbours_await(struct utcp *utcp, const struct utcp_addr *addr, struct utcp_conn *conn);
 
 /* An answer to us says where `addr` is. False, and nothing is learned, if nobody had asked. */
 bool neighbours_take_answer(struct utcp *utcp, const struct utcp_addr *addr,

@@ -90,6 +90,48 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 	return conn;
 }
 
+void open_resolved(struct utcp *utcp, struct list *waiting, const uint8_t mac[MAC_BYTES])
+{
+	struct list *link;
+
+	while ((link = list_pop(waiting))) {
+		struct utcp_conn *conn = list_member(link, struct utcp_conn, out_link);
+
+		memcpy(conn->head.bytes + ETH_DESTINATION, mac, MAC_BYTES);
+		conn->unresolved = false;
+		utcp_mark(utcp, conn);
+	}
+}
+
+void open_unresolved(struct utcp *utcp, struct list *waiting)
+{
+	struct list *link;
+
+	while ((link = list_pop(waiting)))
+		close_conn(utcp, list_member(link, struct utcp_conn, out_link), UTCP_UNREACHABLE);
+}
+
+/* What became of looking up the peer of a call: it waits, or may be sent. */
+static void note_found(struct utcp *utcp, struct utcp_conn *conn, const struct utcp_addr *peer,
+		       int found)
+{
+	list_remove(&conn->out_link);
+	conn->unresolved = found == 0;
+	if (conn->unresolved)
+		neighbours_await(utcp, peer, conn);
+	else
+		utcp_mark(utcp, conn);
+}
+
+void open_find_again(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
+{
+	struct utcp_addr peer = conn_peer(conn);
+
+	neighbours_doubt(utcp, &peer, now_ns);
+	note_found(utcp, conn, &peer,
+		   neighbours_resolve(utcp, &peer, now_ns, conn->head.bytes + ETH_DESTINATION));
+}
+
 int utcp_connect(struct utcp *utcp, struct utcp_addr peer, uint16_t port, uint64_t now_ns,
 		 struct utcp_conn **conn_out)
 {
@@ -114,45 +156,10 @@ int utcp_connect(struct utcp *utcp, struct utcp_addr peer, uint16_t port, uint64
 	conn->active = true;
 	conn->handle = HANDLE_HELD;
 	conn->rcv_scale = open_own_scale(utcp); /* as our SYN will offer */
-	conn->unresolved = found == 0;
-	utcp_mark(utcp, conn);
+	note_found(utcp, conn, &peer, found);
 	utcp->counters.opened_active++;
 	*conn_out = conn;
 	return 0;
-}
-
-/* Whether this call waits for the hardware address of `peer`. */
-static bool awaits(const struct utcp_conn *conn, const struct utcp_addr *peer)
-{
-	struct utcp_addr its;
-
-	if (conn->state != CONN_SYN_SENT || !conn->unresolved)
-		return false;
-	its = conn_peer(conn);
-	return addr_equal(&its, peer);
-}
-
-void open_resolved(struct utcp *utcp, const struct utcp_addr *peer, const uint8_t mac[MAC_BYTES])
-{
-	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
-		struct utcp_conn *conn = slab_at(&utcp->conns, i);
-
-		if (awaits(conn, peer)) {
-			memcpy(conn->head.bytes + ETH_DESTINATION, mac, MAC_BYTES);
-			conn->unresolved = false;
-			utcp_mark(utcp, conn);
-		}
-	}
-}
-
-void open_unresolved(struct utcp *utcp, const struct utcp_addr *peer)
-{
-	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
-		struct utcp_conn *conn = slab_at(&utcp->conns, i);
-
-		if (awaits(conn, peer))
-			close_conn(utcp, conn, UTCP_UNREACHABLE);
-	}
 }
 
 /* The SYN-ACK was acknowledged: it was in flight until now, and its round trip counts if it was
@@ -196,6 +203,7 @@ void open_take_syn(struct utcp *utcp, struct utcp_conn *conn, const struct segme
 	if (conn->unresolved) { /* its frame answers what is still being asked */
 		memcpy(conn->head.bytes + ETH_DESTINATION, segment->frame + ETH_SOURCE, MAC_BYTES);
 		conn->unresolved = false;
+		list_remove(&conn->out_link);
 	}
 	ecn_take_syn(utcp, conn, segment);
 	conn->irs = segment->seq;

@@ -337,8 +337,6 @@ static size_t build_any(struct utcp *utcp, struct utcp_conn *conn, uint8_t *fram
 {
 	size_t bytes = 0;
 
-	if (conn->unresolved)
-		return 0;
 	if (!conn_synchronized(conn)) {
 		if (conn->syn_due)
 			return build_syn(utcp, conn, frame, now_ns);

@@ -72,13 +72,8 @@ static bool syn_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 {
 	utcp->counters.timeouts++;
 	conn->syn_due = true;
-	if (conn->state == CONN_SYN_SENT) { /* perhaps nobody has that hardware address any more */
-		struct utcp_addr peer = conn_peer(conn);
-		uint8_t *mac = conn->head.bytes + ETH_DESTINATION;
-
-		neighbours_doubt(utcp, &peer, now_ns);
-		conn->unresolved = neighbours_resolve(utcp, &peer, now_ns, mac) == 0;
-	}
+	if (conn->state == CONN_SYN_SENT)
+		open_find_again(utcp, conn, now_ns);
 	return try_handshake(utcp, conn, RETRIES_SYN, now_ns);
 }
 

@@ -396,6 +396,33 @@ static void unanswered_arp_is_unreachable(void)
 	peer_close(&peer);
 }
 
+static struct utcp_conn *call_host(uint32_t host)
+{
+	struct utcp_conn *conn;
+
+	CU_ASSERT_FATAL(
+		utcp_connect(peer.utcp, addr_of_ip4(OWN_IP + host), 80, peer.now_ns, &conn) == 0);
+	return conn;
+}
+
+static void an_answer_is_for_who_waits(void)
+{
+	open_usual();
+	call_host(7);
+	peer.conn = call_host(7);
+	call_host(8);
+	call_host(7);
+	CU_ASSERT(peer_drain(&peer) == 2); /* a question each */
+	utcp_abort(peer.utcp, peer.conn);
+	put_arp(2, OWN_IP + 7, 9, OWN_IP);
+	for (unsigned i = 0; i < 2; i++)
+		CU_ASSERT(peer_take_frame(&peer) > 0 && peer.frame[5] == 9);
+	CU_ASSERT(peer_drain(&peer) == 0);
+	put_arp(2, OWN_IP + 8, 9, OWN_IP);
+	CU_ASSERT(peer_drain(&peer) == 1);
+	peer_close(&peer);
+}
+
 static void an_arp_flood_is_bounded(void)
 {
 	open_usual();
@@ -474,6 +501,8 @@ static const struct suite_test tests[] = {
 	{"an ARP flood stays bounded and calls still work", an_arp_flood_is_bounded},
 	{"more unanswered questions than the table holds are refused",
 	 too_many_questions_are_refused},
+	{"an answer of ARP lets just those calls leave that wait for it",
+	 an_answer_is_for_who_waits},
 	{"damaged frames of every length do no harm", survives_noise},
 };
 
