@@ -126,6 +126,7 @@ static void check_receiving(const struct utcp *utcp, const struct utcp_conn *con
 	uint32_t edge = conn->rcv_nxt + ring_free(&conn->recv);
 
 	CHECK(ring_used(&conn->recv) <= conn->recv.capacity);
+	CHECK(conn->rcv_mss >= OPTIONS_MSS_MIN);
 	if (conn->gaps != SLAB_NONE)
 		check_gaps(utcp, conn, edge);
 	if (conn_synchronized(conn))

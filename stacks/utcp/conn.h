@@ -82,6 +82,7 @@ struct utcp_conn {
 	struct times times;
 
 	uint16_t mss;	   /* most payload of a segment to the peer */
+	uint16_t rcv_mss;  /* payload of the peer's full segments, as far as was seen */
 	uint8_t snd_scale; /* the peer's windows are shifted left by this */
 	uint8_t rcv_scale; /* ours right by this; both 0 unless both sides offered (RFC 7323 2.2) */
 	bool sack_ok;	   /* both sides offered SACK (RFC 2018 2) */

@@ -82,7 +82,7 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 		     utcp->config.send_bytes);
 	conn->key = tuples_key(&utcp->tuples, ends);
 	segment_head_init(&conn->head, utcp->config.mac, mac, ends);
-	conn->mss = OPTIONS_MSS_DEFAULT;
+	conn->mss = conn->rcv_mss = OPTIONS_MSS_DEFAULT;
 	begin_at(conn, numbers.iss);
 	conn->syn_due = true;
 	conn->times.offset = numbers.times_offset;

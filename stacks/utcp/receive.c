@@ -78,6 +78,7 @@ void receive_payload(struct utcp *utcp, struct utcp_conn *conn, struct segment *
 {
 	uint32_t came = segment->bytes, reach;
 
+	receive_note_size(conn, segment);
 	receive_note_twice(utcp, conn, segment);
 	trim(conn, segment);
 	if (segment->bytes == 0) {

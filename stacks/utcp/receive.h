@@ -26,11 +26,21 @@ void receive_fin(struct utcp *utcp, struct utcp_conn *conn, const struct segment
  * further back than a window is no peer's that hears our ACKs. */
 void receive_note_twice(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment);
 
+/* How large the peer's full segments are is known from what it sends: one that is larger than any
+ * before was full, and so was one without PSH, whose sender had more, unless it is smaller than any
+ * path's. It may be less than we would take, and our own are another matter (RFC 5681 4.2). */
+static inline void receive_note_size(struct utcp_conn *conn, const struct segment *segment)
+{
+	if (segment->bytes > conn->rcv_mss ||
+	    (!(segment->flags & TCP_PSH) && segment->bytes >= OPTIONS_MSS_MIN))
+		conn->rcv_mss = (uint16_t)segment->bytes;
+}
+
 /* In-order data waits for company: an ACK is due for every second full segment, else after a while
  * (RFC 9293 3.8.6.3). */
 static inline void receive_schedule_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
-	if (conn->rcv_nxt - conn->rcv_acked >= 2u * conn->mss) {
+	if (conn->rcv_nxt - conn->rcv_acked >= 2u * conn->rcv_mss) {
 		tcp_ack_soon(utcp, conn);
 	} else if (conn->ack_at_ns == TIMER_NEVER) {
 		conn->ack_at_ns = now_ns + utcp->config.ack_delay_ns;

@@ -56,6 +56,7 @@ static void input_predicted(struct utcp *utcp, struct utcp_conn *conn,
 		recovery_take_ack(utcp, conn, segment, now_ns);
 	take_window(utcp, conn, segment);
 	if (segment->bytes > 0) {
+		receive_note_size(conn, segment);
 		receive_store(&conn->recv, 0, segment->data, segment->bytes);
 		receive_deliver(utcp, conn, segment->bytes);
 		receive_schedule_ack(utcp, conn, now_ns);

@@ -57,6 +57,37 @@ static void delays_acks(void)
 	peer_close(&peer);
 }
 
+/* How many ACKs leave at once for so many segments, in order and with these flags. */
+static unsigned acks_of(unsigned segments, uint8_t flags, size_t bytes)
+{
+	unsigned acks = 0;
+
+	for (unsigned i = 0; i < segments; i++) {
+		peer_send(&peer, flags, got, bytes);
+		acks += peer_drain(&peer);
+	}
+	return acks;
+}
+
+/* RFC 5681 4.2: segments are full by the peer's measure, be it less than ours or more. */
+static void acks_every_second_of_the_peers_size(void)
+{
+	static const uint8_t mss[] = {2, 4, 0, 100};
+	struct utcp_config config = peer_config();
+
+	open_connected(65536);
+	CU_ASSERT(acks_of(20, ACK, 536) == 10);
+	CU_ASSERT(acks_of(20, ACK, 300) == 10); /* its path became narrower */
+	CU_ASSERT(acks_of(20, ACK, 1460) == 10);
+	CU_ASSERT(acks_of(10, ACK | PSH, 100) == 0); /* small ones in a row wait as ever */
+	peer_close(&peer);
+	config.recv_bytes = 65536;
+	peer_open(&peer, &config);
+	peer_connect(&peer, mss, sizeof(mss)); /* it takes 100, and sends what we take */
+	CU_ASSERT(acks_of(20, ACK, 1460) == 10);
+	peer_close(&peer);
+}
+
 static void acks_ride_on_data(void)
 {
 	struct peer_segment answer;
@@ -354,6 +385,8 @@ static void random_reads_over_the_edge(void)
 static const struct suite_test tests[] = {
 	{"in-order data is readable at once", reads_in_order},
 	{"an ACK waits a while, or for the second full segment", delays_acks},
+	{"segments are full by the measure of the peer that sends them",
+	 acks_every_second_of_the_peers_size},
 	{"an ACK rides on data, and none follows", acks_ride_on_data},
 	{"all 120 orders of five segments give one stream", all_orders},
 	{"segments that overlap in any way give one stream", overlaps},
