@@ -3,6 +3,7 @@
  */
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
+#include "stacks/utcp/receive.h"
 #include "stacks/utcp/seq.h"
 
 static void check_counters(const struct utcp *utcp)
@@ -49,6 +50,10 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	if (conn->state == CONN_ESTABLISHED && conn->snd_una == conn->snd_max &&
 	    !conn_has_unsent(conn))
 		CHECK(conn->timeout_at_ns == TIMER_NEVER);
+	/* What is due to leave has its turn. */
+	CHECK(conn->dup_acks_due <= DUP_ACKS_DUE_MAX);
+	if (conn->dup_acks_due > 0 || conn->tail_due || conn->ack_now || conn->probe_due)
+		CHECK(list_linked(&conn->out_link));
 	if (conn_sending(conn) && conn_has_unsent(conn))
 		CHECK(conn->timeout_at_ns != TIMER_NEVER || list_linked(&conn->out_link));
 }
@@ -62,6 +67,8 @@ static void check_flight(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(flight->count <= FLIGHT_RUNS_MAX);
 	for (; run; run = flight_at(&utcp->flights, run->next), count++) {
 		CHECK(run->begin == at && seq_after(run->end, at) && !(run->sacked && run->lost));
+		/* Karn's rule, while it matters when they were sent. */
+		CHECK(!(run->timed && run->resent) || run->sacked || run->lost);
 		at = run->end;
 		sacked += run->sacked ? run->end - run->begin : 0;
 		lost += run->lost ? run->end - run->begin : 0;
@@ -129,8 +136,10 @@ static void check_receiving(const struct utcp *utcp, const struct utcp_conn *con
 	CHECK(conn->rcv_mss >= OPTIONS_MSS_MIN);
 	if (conn->gaps != SLAB_NONE)
 		check_gaps(utcp, conn, edge);
-	if (conn_synchronized(conn))
+	if (conn_synchronized(conn)) {
 		CHECK(!seq_before(conn->rcv_edge, conn->rcv_nxt));
+		CHECK(!seq_after(conn->rcv_acked, conn->rcv_nxt));
+	}
 	if (!conn_receiving(conn))
 		return;
 	CHECK(!seq_after(conn->rcv_edge, edge)); /* all that was promised is free */

@@ -1,7 +1,5 @@
 #include "stacks/utcp/receive.h"
 
-enum { DUP_ACKS_DUE_MAX = 64 };
-
 /* An ACK that the peer must be able to count (RFC 5681 4.2). */
 static void duplicate_ack_soon(struct utcp *utcp, struct utcp_conn *conn)
 {

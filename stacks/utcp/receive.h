@@ -14,6 +14,9 @@
 #include "stacks/utcp/instance.h"
 #include "stacks/utcp/seq.h"
 
+/* ACKs of a gap that wait to leave each by itself; more are not owed. */
+enum { DUP_ACKS_DUE_MAX = 64 };
+
 /* Seventh, the payload. */
 void receive_payload(struct utcp *utcp, struct utcp_conn *conn, struct segment *segment,
 		     uint64_t now_ns);
