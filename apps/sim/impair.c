@@ -4,7 +4,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,6 +50,18 @@ const struct impair_kind impair_kinds[] = {
 };
 const unsigned impair_kinds_count = sizeof(impair_kinds) / sizeof(impair_kinds[0]);
 
+/* Says what is wrong, and is what a parser then returns. */
+static int __attribute__((format(printf, 2, 3)))
+refuse(char wrong[IMPAIR_WRONG_BYTES], const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(wrong, IMPAIR_WRONG_BYTES, format, arguments);
+	va_end(arguments);
+	return -EINVAL;
+}
+
 /* "1%" or "0.1%" in thousandths. */
 static int parse_share(const char *text, unsigned *permille_out)
 {
@@ -71,48 +85,89 @@ static int parse_time(const char *text, uint64_t *ns_out)
 	return 0;
 }
 
+/* What a list may have, and where it goes: a share or a time. */
+struct field {
+	const char *name;
+	unsigned *share;
+	uint64_t *ns;
+	bool given;
+};
+
+enum { FIELDS = 9, REORDER = 3, HOLD = 8 };
+
 /* One "name=value" of a list. */
-static int parse_part(char *part, struct impair *impair)
+static int parse_part(char *part, struct field fields[FIELDS], char wrong[IMPAIR_WRONG_BYTES])
 {
-	struct {
-		const char *name;
-		unsigned *share;
-		uint64_t *ns;
-	} fields[] = {
-		{"loss", &impair->faults.loss, NULL},
-		{"duplicate", &impair->faults.duplicate, NULL},
-		{"corrupt", &impair->faults.corrupt, NULL},
-		{"reorder", &impair->faults.reorder, NULL},
-		{"mark", &impair->faults.mark, NULL},
-		{"stall", &impair->stall_permille, NULL},
-		{"delay", NULL, &impair->faults.delay_ns},
-		{"jitter", NULL, &impair->faults.jitter_ns},
-		{"hold", NULL, &impair->faults.reorder_ns},
-	};
 	char *value = strchr(part, '=');
+	struct field *field = fields;
 
 	if (!value)
-		return -EINVAL;
+		return refuse(wrong,
+			      "'%.40s' is neither a kind of fault nor NAME=VALUE; wanted: %s", part,
+			      IMPAIR_ACCEPTS);
 	*value++ = '\0';
-	for (unsigned i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
-		if (strcmp(fields[i].name, part) == 0)
-			return fields[i].share ? parse_share(value, fields[i].share)
-					       : parse_time(value, fields[i].ns);
-	return -EINVAL;
+	while (field < fields + FIELDS && strcmp(field->name, part) != 0)
+		field++;
+	if (field == fields + FIELDS)
+		return refuse(wrong, "'%.40s' is no fault; a list may have " IMPAIR_LIST, part);
+	if (field->given)
+		return refuse(wrong, "%s is given twice", part);
+	field->given = true;
+	if (field->share && parse_share(value, field->share) < 0)
+		return refuse(wrong,
+			      "%s=%.40s: wanted is 0%% to 100%% with at most one digit behind the "
+			      "point, like %s=0.5%%",
+			      part, value, part);
+	if (field->ns && parse_time(value, field->ns) < 0)
+		return refuse(wrong, "%s=%.40s: wanted is a time of at most 100 ms, like %s=5ms",
+			      part, value, part);
+	return 0;
 }
 
-/* Whether late duplicates end before what they are of (see above). */
-static bool is_sound(const struct wire_faults *faults)
+/* What parts of a list say together. */
+static int judge_list(const struct wire_faults *faults, const struct field fields[FIELDS],
+		      char wrong[IMPAIR_WRONG_BYTES])
 {
 	uint64_t late_ns = faults->jitter_ns + (faults->reorder > 0 ? faults->reorder_ns : 0);
 
-	return faults->duplicate == 0 || late_ns <= DELAYS_HELD * faults->delay_ns;
+	if (fields[HOLD].given && !fields[REORDER].given)
+		return refuse(wrong, "hold is for frames that reorder strikes; add reorder, like "
+				     "reorder=5%%");
+	/* Late duplicates must end before what they are of (see above). */
+	if (faults->duplicate > 0 && late_ns > DELAYS_HELD * faults->delay_ns)
+		return refuse(wrong,
+			      "with duplicate, hold (%g ms unless said) and jitter together may be "
+			      "at most %d times the delay; they are %g ms, and the delay is %g ms",
+			      (double)HOLD_NS / 1e6, DELAYS_HELD, (double)late_ns / 1e6,
+			      (double)faults->delay_ns / 1e6);
+	return 0;
 }
 
-int impair_parse(const char *text, struct impair *impair_out)
+static int parse_list(char *rest, struct impair *impair, char wrong[IMPAIR_WRONG_BYTES])
+{
+	struct field fields[FIELDS] = {
+		{.name = "loss", .share = &impair->faults.loss},
+		{.name = "duplicate", .share = &impair->faults.duplicate},
+		{.name = "corrupt", .share = &impair->faults.corrupt},
+		[REORDER] = {.name = "reorder", .share = &impair->faults.reorder},
+		{.name = "mark", .share = &impair->faults.mark},
+		{.name = "stall", .share = &impair->stall_permille},
+		{.name = "delay", .ns = &impair->faults.delay_ns},
+		{.name = "jitter", .ns = &impair->faults.jitter_ns},
+		[HOLD] = {.name = "hold", .ns = &impair->faults.reorder_ns},
+	};
+	char *part;
+
+	while ((part = strsep(&rest, ",")))
+		if (parse_part(part, fields, wrong) < 0)
+			return -EINVAL;
+	return judge_list(&impair->faults, fields, wrong);
+}
+
+int impair_parse(const char *text, struct impair *impair_out, char wrong[IMPAIR_WRONG_BYTES])
 {
 	struct impair impair = {.faults.reorder_ns = HOLD_NS};
-	char copy[TEXT_MAX], *rest;
+	char copy[TEXT_MAX];
 
 	for (unsigned i = 0; i < impair_kinds_count; i++)
 		if (strcmp(impair_kinds[i].name, text) == 0) {
@@ -120,12 +175,9 @@ int impair_parse(const char *text, struct impair *impair_out)
 			return 0;
 		}
 	if (strlen(text) >= TEXT_MAX)
-		return -EINVAL;
+		return refuse(wrong, "the list is longer than %d characters", TEXT_MAX - 1);
 	strcpy(copy, text);
-	for (char *part = strtok_r(copy, ",", &rest); part; part = strtok_r(NULL, ",", &rest))
-		if (parse_part(part, &impair) < 0)
-			return -EINVAL;
-	if (*text == '\0' || !is_sound(&impair.faults))
+	if (parse_list(copy, &impair, wrong) < 0)
 		return -EINVAL;
 	*impair_out = impair;
 	return 0;

@@ -30,13 +30,19 @@ struct impair_kind {
 extern const struct impair_kind impair_kinds[];
 extern const unsigned impair_kinds_count;
 
-/* What lists and names are, in words. */
-#define IMPAIR_ACCEPTS                                                                          \
-	"clean, loss, reorder, duplicate, corrupt, mark, delay, stall, all, or a list such as " \
-	"loss=1%,reorder=5%,hold=5ms,delay=1ms; times are at most 100 ms, and with duplicate, " \
-	"hold and jitter together at most five times the delay"
+#define IMPAIR_LIST                                                                              \
+	"loss, duplicate, corrupt, reorder, mark and stall in per cent, delay, jitter and hold " \
+	"as "                                                                                    \
+	"times"
 
-/* 0, or -EINVAL with `impair_out` untouched. */
-int impair_parse(const char *text, struct impair *impair_out);
+/* What names and lists are, in words. */
+#define IMPAIR_ACCEPTS                                                                  \
+	"clean, loss, reorder, duplicate, corrupt, mark, delay, stall, all, or a list " \
+	"such as loss=1%,reorder=5%,hold=5ms,delay=1ms"
+
+enum { IMPAIR_WRONG_BYTES = 256 };
+
+/* 0; or -EINVAL with `impair_out` untouched and what is wrong, in words. */
+int impair_parse(const char *text, struct impair *impair_out, char wrong[IMPAIR_WRONG_BYTES]);
 
 #endif

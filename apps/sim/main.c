@@ -26,17 +26,31 @@ static int parse_seed(const struct flag *flag, const char *text)
 static int parse_impair(const struct flag *flag, const char *text)
 {
 	struct seeds *seeds = flag->value;
+	char wrong[IMPAIR_WRONG_BYTES];
 
-	if (impair_parse(text, &seeds->impair) < 0)
+	if (impair_parse(text, &seeds->impair, wrong) < 0)
 		return -EINVAL;
 	seeds->impair_text = text;
 	return 0;
 }
 
+static bool explain_impair(const char *text, struct flag_fault *fault)
+{
+	char wrong[IMPAIR_WRONG_BYTES];
+	struct impair impair;
+
+	if (fault->skip > 0 || impair_parse(text, &impair, wrong) == 0)
+		return false;
+	snprintf(fault->text, sizeof(fault->text), "%s", wrong);
+	return true;
+}
+
 static const struct flag_kind flag_seed = {
 	.metavar = "N", .accepts = "a number below 2^64", .parse = parse_seed};
-static const struct flag_kind flag_impair = {
-	.metavar = "FAULTS", .accepts = IMPAIR_ACCEPTS, .parse = parse_impair};
+static const struct flag_kind flag_impair = {.metavar = "FAULTS",
+					     .accepts = IMPAIR_ACCEPTS,
+					     .parse = parse_impair,
+					     .explain = explain_impair};
 
 static int judge(const struct seeds *seeds)
 {
@@ -50,6 +64,26 @@ static int judge(const struct seeds *seeds)
 	       (double)(clock_now_ns() - began_ns) / 1e9);
 	return failed > 0 ? EXIT_GATE : EXIT_PASS;
 }
+
+static const char about[] =
+	"Runs utcp, the user-space TCP, against itself on a simulated wire with a virtual clock: "
+	"two\n"
+	"instances whose applications stream both ways, all of it drawn from one seed. Safety\n"
+	"(byte-exact streams, each connection closed once, counters that balance, full pools) is\n"
+	"judged after every step, liveness by the virtual time that passes once the faults stop. "
+	"A\n"
+	"seed that fails is run again with a trace of its frames, and the line that repeats it is\n"
+	"printed, also where an invariant broke or it crashed.\n"
+	"\n"
+	"FAULTS is a kind of fault: clean, loss, reorder, duplicate, corrupt, mark, delay, stall "
+	"or\n"
+	"all; or a list of what the wire does: loss, duplicate, corrupt, reorder and mark\n"
+	"(congestion), per cent of frames; stall, per cent of moments at which the program stands\n"
+	"still for up to 5 s; delay and jitter of all frames; and hold, for how long at most "
+	"reorder\n"
+	"holds one back, 5ms unless said: loss=1%,reorder=5%,hold=5ms,delay=1ms.\n"
+	"\n"
+	"Exit status: 0; 1 if a seed failed; 4 if it was asked wrongly.";
 
 int verb_sim(int argc, char **argv)
 {
@@ -72,7 +106,7 @@ int verb_sim(int argc, char **argv)
 		 .kind = &flag_impair,
 		 .value = &seeds,
 		 .initial = "all",
-		 .about = "what the wire does to frames: a kind of fault or a list"},
+		 .about = "what the wire does to frames, see above"},
 		{.name = "bound",
 		 .kind = &flag_duration,
 		 .value = &seeds.bound_ns,
@@ -87,19 +121,10 @@ int verb_sim(int argc, char **argv)
 		 .max = TRACE_MAX,
 		 .about = "print so many of the last lines of every world's frames"},
 	};
-	struct flags flags = {
-		.program = "weir sim",
-		.about =
-			"Runs utcp, the user-space TCP, against itself on a simulated wire with a "
-			"virtual clock: two\ninstances whose applications stream both ways, all of "
-			"it drawn from one seed. Safety (byte-exact\nstreams, each connection "
-			"closed once, counters that balance, full pools) is judged after every\n"
-			"step, liveness by the virtual time that passes once the faults stop. A "
-			"seed that fails is run again\nwith a trace of its frames, and the line "
-			"that repeats it is printed.\nExit status: 0; 1 if a seed failed; 4 if it "
-			"was asked wrongly.",
-		.table = table,
-		.count = sizeof(table) / sizeof(table[0])};
+	struct flags flags = {.program = "weir sim",
+			      .about = about,
+			      .table = table,
+			      .count = sizeof(table) / sizeof(table[0])};
 	int status;
 
 	if (!flags_accept(&flags, argc, argv, &status))

@@ -51,5 +51,15 @@ def wrong():
         assert status == 4 and flag in error and not out, (flag, value, status, out, error)
 
 
+@test("a wrong list of faults is refused by the part that is wrong")
+def wrong_part():
+    for impair, part in (("rain", "'rain' is neither"), ("loss=1%,rain=2%", "'rain' is no fault"), ("loss=1", "loss=1: wanted is 0%"),
+                         ("loss=1%,delay=1s", "delay=1s: wanted is a time"), ("loss=1%,loss=2%", "loss is given twice"),
+                         ("loss=1%,", "'' is neither"), ("hold=5ms", "add reorder"), ("all,loss=1%", "'all' is neither"),
+                         ("duplicate=1%,jitter=6ms,delay=1ms", "they are 6 ms, and the delay is 1 ms")):
+        status, out, error = run("sim", "--impair", impair)
+        assert status == 4 and part in error and not out, (impair, status, out, error)
+
+
 if __name__ == "__main__":
     sys.exit(run_tests())

@@ -56,9 +56,10 @@ static uint64_t run_seeds(struct world_totals *totals, char text[TEXT_BYTES])
 			      .bound_text = "75s"};
 	int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO), quiet = open("/dev/null", O_WRONLY);
 	FILE *kept = tmpfile();
+	char wrong[IMPAIR_WRONG_BYTES];
 	uint64_t failed;
 
-	CU_ASSERT_FATAL(kept && impair_parse(seeds.impair_text, &seeds.impair) == 0);
+	CU_ASSERT_FATAL(kept && impair_parse(seeds.impair_text, &seeds.impair, wrong) == 0);
 	fflush(stdout);
 	dup2(fileno(kept), STDOUT_FILENO);
 	dup2(quiet, STDERR_FILENO); /* the last words of CHECK, twice */
