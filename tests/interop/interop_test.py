@@ -21,7 +21,7 @@ CASES = [
     ("streams", "{} MB go each way", 16, 1024),
     ("impaired", "{} MB go each way, of which 1 % is lost and 2 % held back", 2, 256),
     ("half-close", "either side ends first, and the other streams {} MB", 4, 64),
-    ("zero-window", "nobody reads for {} s", 1, 5),
+    ("zero-window", "nobody reads for {} s", 2, 5),
     ("reset", "each resets the other", None, None),
     ("vanish", "a cable is pulled, and both give up", None, None),
 ]
@@ -102,18 +102,23 @@ def frames_of(path):
     return len(run.stdout.splitlines())
 
 
-def judge(program, setting, case, number, folder, long):
-    """Runs a case and reads its capture; what is wrong, and why the capture was not read."""
-    tools = shutil.which("tshark")
-    # Gigabytes say no more than the short form's megabytes.
-    wanted = tools and not (long and case in ("streams", "impaired"))
-    capture = os.path.join(folder, f"{'-'.join(setting)}-{case}.pcap") if wanted else None
-    wrong = run_case(program, setting, case, number, capture)
-    if capture and not wrong:
-        wrong = read_capture(capture, case == "impaired")
-        if frames_of(capture) == 0:
-            wrong.append("the capture has no segment of ours")
-    return wrong, None if tools else "tshark is needed to read what went over the wire"
+def judge_capture(path, lossy):
+    """What is wrong with a capture, as lines."""
+    wrong = read_capture(path, lossy)
+    return wrong if wrong or frames_of(path) > 0 else ["the capture has no segment of ours"]
+
+
+class Tap:
+    """Tests told one by one."""
+
+    def __init__(self):
+        self.number = self.failures = 0
+
+    def tell(self, name, wrong, skip=None):
+        self.number += 1
+        self.failures += bool(wrong)
+        print(f"{'not ok' if wrong else 'ok'} {self.number} - {name}{f' # SKIP {skip}' if skip else ''}")
+        print("".join(f"# {line}\n" for line in wrong), end="", flush=True)
 
 
 def belongs(case, setting, long):
@@ -135,7 +140,8 @@ def main():
     if reason:
         print(f"1..0 # SKIP {reason}")
         return 0
-    number = failures = 0
+    tap = Tap()
+    unread = None if shutil.which("tshark") else "tshark is needed to read what went over the wire"
     folder = keep or tempfile.mkdtemp(prefix="weir-interop-")
     os.makedirs(folder, exist_ok=True)
     try:
@@ -148,16 +154,18 @@ def main():
                 name = f"{device}, {FAMILIES[family]}, {CALLERS[caller]}: {sentence.format(amount)}"
                 if words and not any(word in name for word in words):
                     continue
-                number += 1
-                wrong, unread = judge(program, setting, case, amount, folder, long)
-                failures += bool(wrong)
-                print(f"{'not ok' if wrong else 'ok'} {number} - {name}")
-                print("".join(f"# {line}\n" for line in wrong + ([unread] if unread else [])), end="", flush=True)
+                capture = None if unread else os.path.join(folder, f"{'-'.join(setting)}-{case}.pcap")
+                wrong = run_case(program, setting, case, amount, capture)
+                tap.tell(name, wrong)
+                tap.tell(f"{name}: tshark finds no fault of ours", judge_capture(capture, case == "impaired")
+                         if capture and not wrong else [], unread or (wrong and "it did not come so far"))
+                if capture and not keep:
+                    os.remove(capture)
     finally:
         if not keep:
             shutil.rmtree(folder)
-    print(f"1..{number}")
-    return 1 if failures else 0
+    print(f"1..{tap.number}")
+    return 1 if tap.failures else 0
 
 
 if __name__ == "__main__":

@@ -127,8 +127,10 @@ socklen_t rig_sockaddr(const struct rig *rig, bool kernel, struct sockaddr_stora
 
 static void note(struct rig *rig, const uint8_t *frame, size_t bytes)
 {
-	if (rig->capture)
+	if (rig->capture && rig->captured < RIG_CAPTURED) {
 		capture_add(rig->capture, frame, bytes, rig->now_ns);
+		rig->captured++;
+	}
 }
 
 /* A frame arrives: at utcp, or at the kernel. */

@@ -21,6 +21,7 @@ enum {
 	RIG_KERNEL_IP = 0x0a4d0001,
 	RIG_OWN_IP = 0x0a4d0002,
 	RIG_CONNS = 256,
+	RIG_CAPTURED = 100000, /* more say no more, and take long to read */
 };
 
 /* The other addresses, fd77::1 and fd77::2. */
@@ -42,7 +43,8 @@ struct rig {
 	uint64_t now_ns;
 	uint64_t deadline_ns;
 	uint64_t unsent; /* frames that the device refused */
-	FILE *capture;	 /* of all that utcp got and sent, or NULL */
+	FILE *capture;	 /* of the first RIG_CAPTURED frames that utcp got and sent, or NULL */
+	uint32_t captured;
 };
 
 /* A file is captured to if the environment has INTEROP_CAPTURE. Ends the process with words if it
