@@ -12,7 +12,6 @@ struct path {
 	struct random random;
 	struct wire *wire;
 	uint64_t free_at_ns[2]; /* the link's, each way */
-	uint64_t lost, dropped;
 };
 
 struct path *path_create(const struct path_config *config)
@@ -37,16 +36,12 @@ void path_send(struct path *path, unsigned end, const uint8_t *frame, size_t byt
 {
 	uint64_t *free_at_ns = &path->free_at_ns[end];
 
-	if (random_below(&path->random, LOSS_UNIT) < path->config.loss_per_100k) {
-		path->lost++;
+	if (random_below(&path->random, LOSS_UNIT) < path->config.loss_per_100k)
 		return;
-	}
 	if (*free_at_ns < now_ns)
 		*free_at_ns = now_ns;
-	if (*free_at_ns - now_ns > path->config.queue_ns) {
-		path->dropped++;
+	if (*free_at_ns - now_ns > path->config.queue_ns)
 		return;
-	}
 	*free_at_ns += bytes * 8 * 1000000000 / path->config.bits_per_s;
 	wire_send(path->wire, end, frame, bytes, *free_at_ns);
 }
@@ -60,14 +55,4 @@ size_t path_receive(struct path *path, uint64_t now_ns, uint8_t frame[WIRE_FRAME
 		    unsigned *end_out)
 {
 	return wire_receive(path->wire, now_ns, frame, end_out);
-}
-
-uint64_t path_lost(const struct path *path)
-{
-	return path->lost;
-}
-
-uint64_t path_dropped(const struct path *path)
-{
-	return path->dropped;
 }

@@ -30,8 +30,4 @@ uint64_t path_next(const struct path *path);
 size_t path_receive(struct path *path, uint64_t now_ns, uint8_t frame[WIRE_FRAME_MAX],
 		    unsigned *end_out);
 
-/* Frames lost by chance and dropped before a full queue. */
-uint64_t path_lost(const struct path *path);
-uint64_t path_dropped(const struct path *path);
-
 #endif
