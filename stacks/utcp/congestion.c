@@ -1,5 +1,6 @@
 #include "stacks/utcp/congestion.h"
 
+#include "stacks/utcp/least.h"
 #include "stacks/utcp/seq.h"
 
 enum {
@@ -8,7 +9,7 @@ enum {
 
 static uint32_t initial_window(uint16_t mss)
 {
-	return congestion_least(10u * mss, congestion_most(2u * mss, 14600)); /* RFC 6928 2 */
+	return least(10u * mss, most(2u * mss, 14600)); /* RFC 6928 2 */
 }
 
 void congestion_init(struct congestion *congestion, const struct congestion_algorithm *algorithm,
@@ -39,10 +40,10 @@ static void grow(struct congestion *congestion, uint16_t mss, const struct conge
 	if (congestion->peak < congestion->cwnd / 2)
 		congestion->algorithm->rest(congestion);
 	else if (congestion->cwnd < congestion->ssthresh)
-		congestion->cwnd += congestion_least(ack->acked, mss);
+		congestion->cwnd += least(ack->acked, mss);
 	else
 		congestion->algorithm->avoid(congestion, mss, ack);
-	congestion->cwnd = congestion_least(congestion->cwnd, CONGESTION_CWND_MAX);
+	congestion->cwnd = least(congestion->cwnd, CONGESTION_CWND_MAX);
 }
 
 /*
@@ -73,7 +74,7 @@ static bool take_mark(struct congestion *congestion, uint16_t mss, const struct 
 		return congestion->cwnd < congestion->ssthresh;
 	congestion->ssthresh = algorithm->yield ? algorithm->yield(congestion, mss)
 						: algorithm->reduce(congestion, mss, ack->flight);
-	congestion->cwnd = congestion_least(congestion->cwnd, congestion->ssthresh);
+	congestion->cwnd = least(congestion->cwnd, congestion->ssthresh);
 	congestion->acked_bytes = 0;
 	note_cut(congestion, ack->ack + (ack->flight - ack->acked));
 	return false;
@@ -95,7 +96,7 @@ void congestion_acked(struct congestion *congestion, uint16_t mss, const struct 
 
 uint32_t congestion_flight_at_loss(const struct congestion *congestion, uint32_t flight)
 {
-	return congestion_least(congestion_most(flight, congestion->peak), congestion->cwnd);
+	return least(most(flight, congestion->peak), congestion->cwnd);
 }
 
 void congestion_recover(struct congestion *congestion, uint16_t mss, uint32_t flight,
@@ -121,7 +122,7 @@ void congestion_repaired(struct congestion *congestion, uint16_t mss, uint32_t f
 {
 	congestion->ssthresh = congestion->algorithm->reduce(congestion, mss, flight);
 	note_cut(congestion, snd_max);
-	congestion->cwnd = congestion_least(congestion->cwnd, congestion->ssthresh);
+	congestion->cwnd = least(congestion->cwnd, congestion->ssthresh);
 }
 
 void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t flight,
@@ -141,16 +142,16 @@ void congestion_timeout(struct congestion *congestion, uint16_t mss, uint32_t fl
 void congestion_undo(struct congestion *congestion, const struct congestion *before, uint16_t mss,
 		     uint32_t flight, uint32_t acked)
 {
-	uint32_t cwnd = flight + congestion_least(acked, initial_window(mss));
+	uint32_t cwnd = flight + least(acked, initial_window(mss));
 
 	*congestion = *before;
 	congestion->recovering = false;
-	congestion->ssthresh = congestion_most(before->ssthresh, before->cwnd);
-	congestion->cwnd = congestion_least(congestion_most(cwnd, mss), before->cwnd);
+	congestion->ssthresh = most(before->ssthresh, before->cwnd);
+	congestion->cwnd = least(most(cwnd, mss), before->cwnd);
 }
 
 void congestion_idle(struct congestion *congestion, uint16_t mss)
 {
-	congestion->cwnd = congestion_least(congestion->cwnd, initial_window(mss));
+	congestion->cwnd = least(congestion->cwnd, initial_window(mss));
 	congestion->algorithm->rest(congestion);
 }

@@ -138,14 +138,4 @@ void congestion_undo(struct congestion *congestion, const struct congestion *bef
 /* Nothing was sent for longer than a timeout (RFC 5681 4.1). */
 void congestion_idle(struct congestion *congestion, uint16_t mss);
 
-static inline uint32_t congestion_least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline uint32_t congestion_most(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
-
 #endif

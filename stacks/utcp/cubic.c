@@ -8,6 +8,8 @@
  */
 #include "stacks/utcp/congestion.h"
 
+#include "stacks/utcp/least.h"
+
 /* Beyond so many milliseconds from K the cubic exceeds any window; its cube still fits 64 bits. */
 enum { DISTANCE_MAX_MS = 1000 * 1000 };
 
@@ -68,7 +70,7 @@ static uint32_t window_at(const struct congestion_cubic *cubic, uint16_t mss, ui
  */
 static uint32_t part_of(uint32_t whole, const struct congestion_ack *ack, uint32_t cwnd)
 {
-	return (uint32_t)(((uint64_t)whole * congestion_least(ack->acked, cwnd) + cwnd - 1) / cwnd);
+	return (uint32_t)(((uint64_t)whole * least(ack->acked, cwnd) + cwnd - 1) / cwnd);
 }
 
 /*
@@ -84,7 +86,7 @@ static void estimate_newreno(struct congestion *congestion, uint16_t mss, uint32
 		return;
 	congestion->acked_bytes -= congestion->cwnd;
 	cubic->estimate += cubic->estimate < cubic->prior ? mss * 9u / 17 : mss;
-	cubic->estimate = congestion_least(cubic->estimate, CONGESTION_CWND_MAX);
+	cubic->estimate = least(cubic->estimate, CONGESTION_CWND_MAX);
 }
 
 /* RFC 9438 4.3 to 4.5. */
@@ -99,11 +101,11 @@ static void avoid(struct congestion *congestion, uint16_t mss, const struct cong
 	t_ns = ack->now_ns - cubic->epoch_ns;
 	estimate_newreno(congestion, mss, ack->acked);
 	if (window_at(cubic, mss, t_ns / MS_NS) < cubic->estimate) {
-		congestion->cwnd = congestion_most(cwnd, cubic->estimate);
+		congestion->cwnd = most(cwnd, cubic->estimate);
 		return;
 	}
 	target = window_at(cubic, mss, (t_ns + ack->rtt_ns) / MS_NS);
-	target = congestion_least(target, cwnd + cwnd / 2);
+	target = least(target, cwnd + cwnd / 2);
 	if (target > cwnd)
 		congestion->cwnd += part_of(target - cwnd, ack, cwnd);
 }
@@ -117,7 +119,7 @@ static uint32_t reduce(struct congestion *congestion, uint16_t mss, uint32_t fli
 	cubic->max = cwnd < cubic->max ? (uint32_t)((uint64_t)cwnd * 17 / 20) : cwnd;
 	cubic->prior = cwnd;
 	cubic->epoch_ns = 0;
-	return congestion_most((uint32_t)((uint64_t)flight * 7 / 10), 2u * mss);
+	return most((uint32_t)((uint64_t)flight * 7 / 10), 2u * mss);
 }
 
 /* RFC 9438 4.8: the next stage has its W_max where it begins, so that K is 0. */

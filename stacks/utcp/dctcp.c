@@ -5,6 +5,7 @@
  * by half of it: by little where the queue was just reached, by a half where all is marked.
  */
 #include "stacks/utcp/congestion.h"
+#include "stacks/utcp/least.h"
 #include "stacks/utcp/seq.h"
 
 enum {
@@ -35,7 +36,7 @@ static uint32_t yield(struct congestion *congestion, uint16_t mss)
 {
 	uint64_t kept = (uint64_t)congestion->cwnd * (ONE + congestion->dctcp.unmarked) / (2 * ONE);
 
-	return congestion_most((uint32_t)kept, 2u * mss);
+	return most((uint32_t)kept, 2u * mss);
 }
 
 static void rest(struct congestion *congestion)

@@ -9,7 +9,7 @@ enum {
 	UNIVERSAL = 0x02, /* the bit of a hardware address that a link-local one has inverted */
 };
 
-static const uint8_t all_nodes[ADDR_BYTES] = {0xff, 2, [15] = 1};
+const uint8_t ip6_all_nodes[ADDR_BYTES] = {0xff, 2, [15] = 1};
 static const uint8_t loopback[ADDR_BYTES] = {[15] = 1};
 
 /* --- addresses ------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static bool is_our_group(const struct utcp *utcp, const struct utcp_addr *group)
 			 local = ip6_solicited_node(&utcp->ip6.link_local);
 
 	return addr_equal(group, &own) || addr_equal(group, &local) ||
-	       memcmp(group, all_nodes, ADDR_BYTES) == 0;
+	       memcmp(group, ip6_all_nodes, ADDR_BYTES) == 0;
 }
 
 bool ip6_hears(const struct utcp *utcp, const uint8_t mac[MAC_BYTES])
@@ -104,7 +104,7 @@ bool ip6_hears(const struct utcp *utcp, const uint8_t mac[MAC_BYTES])
 	if (addr_is_none(&utcp->ip6.own) || mac[0] != 0x33 || mac[1] != 0x33)
 		return false;
 	if (mac[2] != 0xff)
-		return memcmp(mac + 2, all_nodes + 12, 4) == 0;
+		return memcmp(mac + 2, ip6_all_nodes + 12, 4) == 0;
 	return memcmp(mac + 3, own + RANDOM_AT, 3) == 0 ||
 	       memcmp(mac + 3, local + RANDOM_AT, 3) == 0;
 }

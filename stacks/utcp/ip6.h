@@ -49,6 +49,9 @@ struct ip6_packet {
 struct utcp;
 struct utcp_config;
 
+/* The group of all nodes on the link, ff02::1 (RFC 4291 2.7.1). */
+extern const uint8_t ip6_all_nodes[ADDR_BYTES];
+
 void ip6_init(struct ip6 *ip6, const struct utcp_config *config);
 
 /* Whether an own address can be this one. */

@@ -81,13 +81,12 @@ static void put_group_mac(uint8_t mac[MAC_BYTES], const struct utcp_addr *group)
 /* RFC 4861 7.2.4: who has no address yet is answered before all. */
 static void advertise(struct utcp *utcp, const struct ip6_packet *packet, const struct news *news)
 {
-	static const uint8_t all_nodes[ADDR_BYTES] = {0xff, 2, [15] = 1};
 	struct icmp6_route route = icmp6_route_back(utcp, packet);
 	bool solicited = !addr_is_none(&news->source);
 
 	route.own = news->target;
 	if (!solicited) {
-		route.peer = addr_of_ip6(all_nodes);
+		route.peer = addr_of_ip6(ip6_all_nodes);
 		put_group_mac(route.mac, &route.peer);
 	} else if (news->mac) {
 		memcpy(route.mac, news->mac, MAC_BYTES);

@@ -3,6 +3,8 @@
  */
 #include "stacks/utcp/congestion.h"
 
+#include "stacks/utcp/least.h"
+
 /* RFC 5681 3.1, by bytes (RFC 3465 2.1): a segment for each window that was acknowledged. */
 void congestion_avoid_newreno(struct congestion *congestion, uint16_t mss,
 			      const struct congestion_ack *ack)
@@ -17,7 +19,7 @@ void congestion_avoid_newreno(struct congestion *congestion, uint16_t mss,
 /* RFC 5681 equation 4. */
 uint32_t congestion_reduce_newreno(struct congestion *congestion, uint16_t mss, uint32_t flight)
 {
-	return congestion_most(flight / 2, 2u * mss);
+	return most(flight / 2, 2u * mss);
 }
 
 static void rest(struct congestion *congestion)

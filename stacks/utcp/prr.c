@@ -1,14 +1,6 @@
 #include "stacks/utcp/prr.h"
 
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint32_t most(uint32_t a, uint32_t b)
-{
-	return a > b ? a : b;
-}
+#include "stacks/utcp/least.h"
 
 static uint32_t beyond(uint32_t a, uint32_t b)
 {

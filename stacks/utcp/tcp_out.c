@@ -4,12 +4,8 @@
 #include "dataplane/core/bytes.h"
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
+#include "stacks/utcp/least.h"
 #include "stacks/utcp/seq.h"
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-	return a < b ? a : b;
-}
 
 /*
  * The window field. The right edge moves only when it has something to say: receiver SWS avoidance
