@@ -5,93 +5,35 @@
 #include "stacks/utcp/instance.h"
 #include "stacks/utcp/seq.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 #define FIRST_WAIT_NS (1000ull * 1000 * 1000) /* RFC 6298 2.1 */
 
 /* A cookie is good until the end of the period after its own. */
 #define COOKIE_LIFE_NS (2ull << COOKIES_PERIOD_SHIFT)
 
-/* --- the table ------------------------------------------------------------------------------- */
-
 int calls_create(struct calls *calls, uint32_t max)
 {
-	uint32_t buckets = 16;
-	int error;
-
 	list_init(&calls->out);
 	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++)
 		list_init(&calls->waiting[tries]);
-	error = slab_create(&calls->slab, max, sizeof(struct call));
-	if (error)
-		return error;
-	while (buckets < 2 * max)
-		buckets *= 2;
-	calls->buckets = malloc(buckets * sizeof(uint32_t));
-	if (!calls->buckets)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < buckets; i++)
-		calls->buckets[i] = SLAB_NONE;
-	calls->bucket_mask = buckets - 1;
-	return 0;
+	return ends_table_create(&calls->table, max, sizeof(struct call));
 }
 
-static uint32_t *bucket_of(struct utcp *utcp, uint64_t key)
+void calls_destroy(struct calls *calls)
 {
-	return &utcp->calls.buckets[tuples_hash(&utcp->tuples, key) & utcp->calls.bucket_mask];
-}
-
-static struct call *find(struct utcp *utcp, const struct segment_ends *ends, uint64_t key)
-{
-	uint32_t index = *bucket_of(utcp, key);
-
-	while (index != SLAB_NONE) {
-		struct call *call = slab_at(&utcp->calls.slab, index);
-
-		if (call->key == key && addr_equal(&call->ends.peer, &ends->peer) &&
-		    addr_equal(&call->ends.own, &ends->own))
-			return call;
-		index = call->chain;
-	}
-	return NULL;
+	ends_table_destroy(&calls->table);
 }
 
 /* Its SYN-ACK is to leave with this turn's output. */
 static void answer(struct calls *calls, struct call *call)
 {
-	list_remove(&call->link);
-	list_push(&calls->out, &call->link);
+	list_remove(&call->entry.link);
+	list_push(&calls->out, &call->entry.link);
 }
 
 static void forget(struct utcp *utcp, struct call *call)
 {
-	uint32_t *link = bucket_of(utcp, call->key);
-	uint32_t index = slab_index(&utcp->calls.slab, call);
-
-	while (*link != index) {
-		CHECK(*link != SLAB_NONE);
-		link = &((struct call *)slab_at(&utcp->calls.slab, *link))->chain;
-	}
-	*link = call->chain;
-	list_remove(&call->link);
-	slab_release(&utcp->calls.slab, call);
-}
-
-void calls_destroy(struct calls *calls)
-{
-	struct list *link;
-
-	if (!calls->slab.objects) /* create never came so far */
-		return;
-	while ((link = list_pop(&calls->out)))
-		slab_release(&calls->slab, list_member(link, struct call, link));
-	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++)
-		while ((link = list_pop(&calls->waiting[tries])))
-			slab_release(&calls->slab, list_member(link, struct call, link));
-	slab_destroy(&calls->slab);
-	free(calls->buckets);
-	calls->buckets = NULL;
+	list_remove(&call->entry.link);
+	ends_table_remove(&utcp->calls.table, &utcp->tuples, &call->entry);
 }
 
 /* --- SYN-ACK --------------------------------------------------------------------------------- */
@@ -149,7 +91,7 @@ static size_t build_again(struct utcp *utcp, struct call *call, uint8_t *frame, 
 	struct segment syn = syn_of(call);
 	struct segment_head head;
 
-	segment_head_init(&head, utcp->config.mac, call->mac, &call->ends);
+	segment_head_init(&head, utcp->config.mac, call->mac, &call->entry.ends);
 	utcp->counters.retransmits += call->sendings > 0;
 	if (call->sendings < UINT8_MAX)
 		call->sendings++;
@@ -163,9 +105,9 @@ size_t calls_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 
 	if (!link)
 		return 0;
-	call = list_member(link, struct call, link);
+	call = list_member(link, struct call, entry.link);
 	call->sent_at_ns = now_ns;
-	list_push(&utcp->calls.waiting[call->tries], &call->link);
+	list_push(&utcp->calls.waiting[call->tries], &call->entry.link);
 	return build_again(utcp, call, frame, now_ns);
 }
 
@@ -211,35 +153,29 @@ static void answer_with_cookie(struct utcp *utcp, const struct segment *segment,
 
 /* A new call; NULL if all places are taken. */
 static struct call *begin(struct utcp *utcp, const struct segment *segment,
-			  const struct segment_ends *ends, uint64_t key, uint64_t now_ns)
+			  const struct segment_ends *ends, uint64_t now_ns)
 {
-	struct call *call = slab_acquire(&utcp->calls.slab);
+	struct call *call = ends_table_add(&utcp->calls.table, &utcp->tuples, ends);
 	struct open_numbers numbers;
-	uint32_t *bucket;
 
 	if (!call)
 		return NULL;
-	*call = (struct call){.key = key, .ends = *ends};
-	list_init(&call->link);
 	keep_syn(call, segment);
 	numbers = open_numbers(utcp, ends, now_ns);
 	call->iss = numbers.iss;
 	call->times_offset = numbers.times_offset;
-	bucket = bucket_of(utcp, key);
-	call->chain = *bucket;
-	*bucket = slab_index(&utcp->calls.slab, call);
 	answer(&utcp->calls, call);
 	utcp->counters.calls_kept++;
 	return call;
 }
 
 static enum calls_answer take_syn(struct utcp *utcp, const struct segment *segment,
-				  const struct segment_ends *ends, uint64_t key, uint64_t now_ns)
+				  const struct segment_ends *ends, uint64_t now_ns)
 {
-	if (!close_has_room(utcp))
+	if (!utcp_has_room(utcp))
 		return CALLS_FULL;
 	utcp->counters.scales_cut += segment->scale_steep; /* RFC 7323 2.3 */
-	if (!begin(utcp, segment, ends, key, now_ns))
+	if (!begin(utcp, segment, ends, now_ns))
 		answer_with_cookie(utcp, segment, ends, now_ns);
 	return CALLS_TAKEN;
 }
@@ -250,8 +186,8 @@ bool calls_reopen(struct utcp *utcp, const struct segment *segment, uint32_t old
 	struct segment_ends ends = segment_ends(segment);
 	struct call *call = NULL;
 
-	if (close_has_room(utcp))
-		call = begin(utcp, segment, &ends, tuples_key(&utcp->tuples, &ends), now_ns);
+	if (utcp_has_room(utcp))
+		call = begin(utcp, segment, &ends, now_ns);
 	if (!call)
 		return false;
 	utcp->counters.scales_cut += segment->scale_steep;
@@ -298,7 +234,7 @@ static void challenge(struct utcp *utcp, struct call *call, uint64_t now_ns)
 		utcp->counters.out_lost++;
 		return;
 	}
-	segment_head_init(&head, utcp->config.mac, call->mac, &call->ends);
+	segment_head_init(&head, utcp->config.mac, call->mac, &call->entry.ends);
 	if (call->has_times && !utcp->config.timestamps_off) {
 		clock = call->times_offset + (uint32_t)(now_ns >> TIMES_TICK_SHIFT);
 		options_put_times(frame + segment_head_bytes(&head), clock, call->times_value);
@@ -420,14 +356,13 @@ enum calls_answer calls_input(struct utcp *utcp, const struct segment *segment, 
 			      struct utcp_conn **conn_out)
 {
 	struct segment_ends ends = segment_ends(segment);
-	uint64_t key = tuples_key(&utcp->tuples, &ends);
-	struct call *call = find(utcp, &ends, key);
+	struct call *call = ends_table_find(&utcp->calls.table, &utcp->tuples, &ends);
 	uint8_t kind = segment->flags & (TCP_SYN | TCP_ACKS | TCP_RST);
 
 	if (call)
 		return input_call(utcp, call, segment, now_ns, conn_out);
 	if (kind == TCP_SYN)
-		return take_syn(utcp, segment, &ends, key, now_ns);
+		return take_syn(utcp, segment, &ends, now_ns);
 	if (kind == TCP_ACKS)
 		return take_cookie(utcp, segment, now_ns, conn_out);
 	/* Of the rest a listener answers what has an ACK and is no RST. */
@@ -444,7 +379,7 @@ static uint64_t due_at(const struct call *call)
 /* The first of a list, or NULL. */
 static struct call *first_of(const struct list *list)
 {
-	return list_empty(list) ? NULL : list_member(list->next, struct call, link);
+	return list_empty(list) ? NULL : list_member(list->next, struct call, entry.link);
 }
 
 static void time_out(struct utcp *utcp, struct call *call)
@@ -463,7 +398,7 @@ void calls_advance(struct utcp *utcp, uint64_t now_ns)
 {
 	unsigned left = CALLS_RESENT_A_TURN;
 
-	if (utcp->calls.slab.in_use == 0)
+	if (utcp->calls.table.slab.in_use == 0)
 		return;
 	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++) {
 		struct call *call;
@@ -480,7 +415,7 @@ uint64_t calls_deadline(const struct calls *calls)
 {
 	uint64_t soonest = UINT64_MAX;
 
-	if (calls->slab.in_use == 0)
+	if (calls->table.slab.in_use == 0)
 		return soonest;
 	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++) {
 		const struct call *call = first_of(&calls->waiting[tries]);
@@ -497,10 +432,11 @@ static uint32_t check_list(const struct utcp *utcp, const struct list *list)
 	uint32_t count = 0;
 
 	for (const struct list *link = list->next; link != list; link = link->next) {
-		const struct call *call = list_member(link, const struct call, link);
+		const struct call *call = list_member(link, const struct call, entry.link);
 
-		CHECK(find((struct utcp *)utcp, &call->ends, call->key) == call);
-		CHECK(!tuples_find(&utcp->tuples, &utcp->conns, &call->ends));
+		CHECK(ends_table_find(&utcp->calls.table, &utcp->tuples, &call->entry.ends) ==
+		      call);
+		CHECK(!tuples_find(&utcp->tuples, &utcp->conns, &call->entry.ends));
 		CHECK(call->tries <= CALLS_TRIES);
 		count++;
 	}
@@ -513,5 +449,5 @@ void calls_check(const struct utcp *utcp)
 
 	for (unsigned tries = 0; tries <= CALLS_TRIES; tries++)
 		count += check_list(utcp, &utcp->calls.waiting[tries]);
-	CHECK(count == utcp->calls.slab.in_use);
+	CHECK(count == utcp->calls.table.slab.in_use);
 }

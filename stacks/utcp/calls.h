@@ -14,9 +14,8 @@
 #ifndef WEIR_UTCP_CALLS_H
 #define WEIR_UTCP_CALLS_H
 
-#include "dataplane/core/list.h"
-#include "dataplane/core/slab.h"
 #include "stacks/utcp/challenge.h"
+#include "stacks/utcp/ends_table.h"
 #include "stacks/utcp/segment.h"
 
 #include <stdbool.h>
@@ -29,11 +28,8 @@ enum {
 };
 
 struct call {
-	struct list link; /* on calls.out until its SYN-ACK has left, then on calls.waiting */
-	uint64_t key;	  /* tuples_key of its ends */
+	struct ends_entry entry; /* on calls.out until its SYN-ACK has left, then on waiting */
 	uint64_t sent_at_ns;
-	struct segment_ends ends;
-	uint32_t chain; /* next in the same bucket */
 	uint32_t iss;
 	uint32_t irs;
 	uint32_t times_value; /* what the SYN had of options */
@@ -54,9 +50,7 @@ struct call {
 _Static_assert(sizeof(struct call) <= 128, "a SYN buys two cache lines");
 
 struct calls {
-	struct slab slab;
-	uint32_t *buckets; /* index of the first, or SLAB_NONE */
-	uint32_t bucket_mask;
+	struct ends_table table;
 	struct list out;
 	/* By tries, each oldest first: all of one list wait equally long. */
 	struct list waiting[CALLS_TRIES + 1];

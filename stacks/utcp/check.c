@@ -45,7 +45,7 @@ static void check_sending(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(!conn->syn_due);
 	CHECK(!conn->congestion.recovering || seq_before(conn->snd_una, conn->congestion.recover));
 	CHECK(seq_within(conn->congestion.recover, conn->snd_una - 1, conn->snd_max));
-	if (conn_pipe(conn) > 0 || conn->state == CONN_FIN_WAIT_2 || conn->state == CONN_TIME_WAIT)
+	if (conn_pipe(conn) > 0 || conn->state == CONN_FIN_WAIT_2)
 		CHECK(conn->timeout_at_ns != TIMER_NEVER);
 	if (conn->state == CONN_ESTABLISHED && conn->snd_una == conn->snd_max &&
 	    !conn_has_unsent(conn))
@@ -183,7 +183,6 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 	CHECK(conn->state != CONN_SYN_RECEIVED || conn->active);
 	CHECK(!(conn->events & UTCP_CLOSED) || conn->handle == HANDLE_CLOSING);
 	CHECK((conn->events != 0 || conn->handle == HANDLE_TOLD) == list_linked(&conn->event_link));
-	CHECK(list_linked(&conn->life_link) == (conn->state == CONN_TIME_WAIT));
 	if (conn->state == CONN_ESTABLISHED || conn->state == CONN_CLOSE_WAIT)
 		CHECK(utcp->config.keepalive_ns == 0 || conn->liveness.look_at_ns != TIMER_NEVER);
 	CHECK(conn->liveness.probes <= KEEP_ALIVE_TRIES);
@@ -196,7 +195,7 @@ static void check_conn(const struct utcp *utcp, const struct utcp_conn *conn)
 		CHECK(conn->timer.at_ns == TIMER_NEVER);
 		return;
 	}
-	CHECK(!has_end || conn->state == CONN_TIME_WAIT);
+	CHECK(!has_end);
 	check_ends(utcp, conn);
 	check_sending(utcp, conn);
 	check_ecn(utcp, conn);
@@ -211,6 +210,7 @@ void utcp_check(const struct utcp *utcp)
 	CHECK(utcp->challenges.left < CHALLENGES_MIN + CHALLENGES_SPREAD);
 	neighbours_check(&utcp->neighbours);
 	calls_check(utcp);
+	time_waits_check(utcp);
 	for (uint32_t i = 0; i < utcp->conns.fresh; i++) {
 		const struct utcp_conn *conn = slab_at(&utcp->conns, i);
 

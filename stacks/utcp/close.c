@@ -4,8 +4,6 @@
 #include "dataplane/core/check.h"
 #include "stacks/utcp/instance.h"
 
-enum { RECLAIM_LOOKS = 64 };
-
 void close_release(struct utcp *utcp, struct utcp_conn *conn)
 {
 	if (conn_alive(conn))
@@ -39,7 +37,6 @@ void close_conn(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reas
 	tuples_remove(&utcp->tuples, &utcp->conns, conn);
 	timer_cancel(&utcp->wheel, &conn->timer);
 	list_remove(&conn->out_link);
-	list_remove(&conn->life_link);
 	conn->timeout_at_ns = conn->ack_at_ns = conn->liveness.look_at_ns = TIMER_NEVER;
 	flight_clear(&utcp->flights, &conn->flight);
 	recovery_end(utcp, conn);
@@ -51,39 +48,6 @@ void close_conn(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reas
 
 void close_enter_time_wait(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns)
 {
-	conn_set_state(conn, CONN_TIME_WAIT);
-	list_push(&utcp->time_wait, &conn->life_link);
-	tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
-	close_report(utcp, conn, UTCP_DONE);
-}
-
-/* The oldest in TIME-WAIT that nobody reads from, among the first RECLAIM_LOOKS: an application
- * that leaves many unread must not make a SYN cost more. */
-static struct utcp_conn *find_reclaimable(const struct utcp *utcp)
-{
-	const struct list *link = utcp->time_wait.next;
-
-	for (unsigned i = 0; i < RECLAIM_LOOKS && link != &utcp->time_wait; i++) {
-		struct utcp_conn *conn = list_member(link, struct utcp_conn, life_link);
-
-		if (conn->handle == HANDLE_GONE)
-			return conn;
-		link = link->next;
-	}
-	return NULL;
-}
-
-bool close_reclaim(struct utcp *utcp)
-{
-	struct utcp_conn *conn = find_reclaimable(utcp);
-
-	if (!conn)
-		return false;
+	time_waits_add(utcp, conn, now_ns);
 	close_conn(utcp, conn, UTCP_DONE);
-	return true;
-}
-
-bool close_has_room(const struct utcp *utcp)
-{
-	return utcp->conns.in_use < utcp->conns.count || find_reclaimable(utcp);
 }

@@ -7,23 +7,23 @@
 
 #define TO(state) (1u << (state))
 
-/* RFC 9293 figure 5; every state may also break off to CLOSED. */
+/* RFC 9293 figure 5; every state may also break off to CLOSED, as do those that figure 5 leads to
+ * TIME-WAIT (time_wait.h). */
 static const uint16_t legal[CONN_STATE_COUNT] = {
 	[CONN_CLOSED] = TO(CONN_SYN_SENT) | TO(CONN_SYN_RECEIVED),
 	[CONN_SYN_SENT] = TO(CONN_SYN_RECEIVED) | TO(CONN_ESTABLISHED),
 	[CONN_SYN_RECEIVED] = TO(CONN_ESTABLISHED),
 	[CONN_ESTABLISHED] = TO(CONN_FIN_WAIT_1) | TO(CONN_CLOSE_WAIT),
-	[CONN_FIN_WAIT_1] = TO(CONN_FIN_WAIT_2) | TO(CONN_CLOSING) | TO(CONN_TIME_WAIT),
-	[CONN_FIN_WAIT_2] = TO(CONN_TIME_WAIT),
+	[CONN_FIN_WAIT_1] = TO(CONN_FIN_WAIT_2) | TO(CONN_CLOSING),
+	[CONN_FIN_WAIT_2] = 0,
 	[CONN_CLOSE_WAIT] = TO(CONN_LAST_ACK),
-	[CONN_CLOSING] = TO(CONN_TIME_WAIT),
+	[CONN_CLOSING] = 0,
 	[CONN_LAST_ACK] = 0,
-	[CONN_TIME_WAIT] = 0,
 };
 
 static const char *const names[CONN_STATE_COUNT] = {
 	"CLOSED",     "SYN-SENT",   "SYN-RECEIVED", "ESTABLISHED", "FIN-WAIT-1",
-	"FIN-WAIT-2", "CLOSE-WAIT", "CLOSING",	    "LAST-ACK",	   "TIME-WAIT",
+	"FIN-WAIT-2", "CLOSE-WAIT", "CLOSING",	    "LAST-ACK",
 };
 
 void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, uint32_t send_bytes)
@@ -35,7 +35,6 @@ void conn_prepare(struct utcp_conn *conn, uint8_t *memory, uint32_t recv_bytes, 
 	conn->gaps = SLAB_NONE;
 	list_init(&conn->event_link);
 	list_init(&conn->out_link);
-	list_init(&conn->life_link);
 	timer_init(&conn->timer);
 	rtt_init(&conn->rtt);
 	flight_init(&conn->flight);

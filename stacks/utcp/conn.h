@@ -3,9 +3,9 @@
  *
  * Two lives run side by side. The protocol's goes through `state`, which conn_set_state alone
  * writes. The application's is `handle`: it begins when the application learns of the connection
- * and ends after it was told that it closed. The memory is free when both are over, so a connection
- * in TIME-WAIT needs no application, and an application may still read what came before the end.
- * Only a RST that has not left yet outlives both.
+ * and ends after it was told that it closed. The memory is free when both are over, so an
+ * application may still read what came before the end. Only a RST that has not left yet outlives
+ * both. TIME-WAIT is no state here: what it needs is kept apart (time_wait.h).
  *
  * Plane: turn. Owner: the instance's slab.
  */
@@ -37,7 +37,6 @@ enum conn_state {
 	CONN_CLOSE_WAIT,
 	CONN_CLOSING,
 	CONN_LAST_ACK,
-	CONN_TIME_WAIT,
 	CONN_STATE_COUNT,
 };
 
@@ -70,7 +69,7 @@ struct utcp_conn {
 	uint32_t snd_wnd; /* as the peer last said, scaled */
 	struct ring recv; /* in-order bytes; the free room behind them keeps what is out of order */
 	struct ring send; /* bytes from the first unacknowledged on */
-	/* retransmission, probe, keep-alive or TIME-WAIT; TIMER_NEVER: off */
+	/* retransmission, probe or keep-alive; TIMER_NEVER: off */
 	uint64_t timeout_at_ns;
 	uint64_t ack_at_ns;	/* the delayed ACK, ns; TIMER_NEVER: none waits */
 	struct timer timer;	/* fires no later than the soonest of them and of liveness */
@@ -119,7 +118,6 @@ struct utcp_conn {
 	uint32_t iss;
 	uint32_t irs;
 	uint32_t fin_seq;
-	struct list life_link; /* on utcp.time_wait, oldest first */
 };
 
 /* What an idle connection costs beside its rings. What only a busy or an odd one needs is leased

@@ -42,13 +42,13 @@ struct utcp {
 	struct gaps gaps;
 	struct tuples tuples;
 	struct timer_wheel wheel;
-	struct list events;    /* connections with events to return */
-	struct list told;      /* connections whose end was returned */
-	struct list out;       /* connections that may have something to send; they take turns */
-	unsigned out_taken;    /* frames of the first of them, or of who was it, in its turn */
-	struct list time_wait; /* oldest first */
+	struct list events; /* connections with events to return */
+	struct list told;   /* connections whose end was returned */
+	struct list out;    /* connections that may have something to send; they take turns */
+	unsigned out_taken; /* frames of the first of them, or of who was it, in its turn */
 	struct answers answers;
 	struct calls calls;
+	struct time_waits time_waits;
 	struct challenges challenges;
 	struct neighbours neighbours;
 	struct ip6 ip6;
@@ -73,6 +73,12 @@ static inline void utcp_post(struct utcp *utcp, struct utcp_conn *conn, uint16_t
 	conn->events |= bits;
 	if (!list_linked(&conn->event_link))
 		list_push(&utcp->events, &conn->event_link);
+}
+
+/* Whether one more connection can be had. */
+static inline bool utcp_has_room(const struct utcp *utcp)
+{
+	return utcp->conns.in_use < utcp->conns.count;
 }
 
 /* Releases the connections whose end the application was told of in the last turn. */
@@ -151,6 +157,7 @@ void close_conn(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reas
  * UTCP_DONE. */
 void close_report(struct utcp *utcp, struct utcp_conn *conn, enum utcp_reason reason);
 
+/* Both sides have closed: the connection is over, and what TIME-WAIT needs of it is kept apart. */
 void close_enter_time_wait(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
 
 /* The application took bytes: its end may now be reported. */
@@ -158,13 +165,6 @@ void close_after_consume(struct utcp *utcp, struct utcp_conn *conn);
 
 /* Frees the memory if neither protocol nor application needs it. */
 void close_release(struct utcp *utcp, struct utcp_conn *conn);
-
-/* Gives up the oldest connection in TIME-WAIT that no application reads from, if it is among the
- * first few; false if none. */
-bool close_reclaim(struct utcp *utcp);
-
-/* Whether a connection could be had, now or by that. */
-bool close_has_room(const struct utcp *utcp);
 
 /* --- tcp_in.c -------------------------------------------------------------------------------- */
 

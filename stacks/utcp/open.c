@@ -49,8 +49,8 @@ static void begin_at(struct utcp_conn *conn, uint32_t iss)
 	conn->snd_una = conn->snd_max = conn->rtt.timed_to = iss;
 }
 
-/* An unused local port towards this peer, from a place nobody can guess (RFC 6056 3.3.3). 0 if
- * there is none. */
+/* A local port that is unused towards this peer, and not in TIME-WAIT either, from a place nobody
+ * can guess (RFC 6056 3.3.3). 0 if there is none. */
 static uint16_t choose_port(struct utcp *utcp, const struct segment_ends *ends)
 {
 	uint64_t peer[3] = {ends->peer.words[0], ends->peer.words[1], ends->peer_port};
@@ -60,7 +60,8 @@ static uint16_t choose_port(struct utcp *utcp, const struct segment_ends *ends)
 	for (unsigned i = 0; i < PORT_COUNT; i++) {
 		tried.own_port = (uint16_t)(PORT_FIRST + (offset + utcp->port_next++) % PORT_COUNT);
 		if (!utcp_listens(utcp, tried.own_port) &&
-		    !tuples_find(&utcp->tuples, &utcp->conns, &tried))
+		    !tuples_find(&utcp->tuples, &utcp->conns, &tried) &&
+		    !time_waits_find(utcp, &tried))
 			return tried.own_port;
 	}
 	return 0;
@@ -74,10 +75,9 @@ static struct utcp_conn *new_conn(struct utcp *utcp, const struct segment_ends *
 	struct open_numbers numbers = open_numbers(utcp, ends, now_ns);
 	struct utcp_conn *conn;
 
-	if (utcp->conns.in_use == utcp->conns.count && !close_reclaim(utcp))
-		return NULL;
 	conn = slab_acquire(&utcp->conns);
-	CHECK(conn != NULL);
+	if (!conn)
+		return NULL;
 	conn_prepare(conn, slab_acquire(&utcp->rings), utcp->config.recv_bytes,
 		     utcp->config.send_bytes);
 	conn->key = tuples_key(&utcp->tuples, ends);
@@ -145,7 +145,7 @@ int utcp_connect(struct utcp *utcp, struct utcp_addr peer, uint16_t port, uint64
 	ends.own_port = choose_port(utcp, &ends);
 	if (ends.own_port == 0)
 		return -EADDRNOTAVAIL;
-	if (utcp->conns.in_use == utcp->conns.count && !close_reclaim(utcp))
+	if (!utcp_has_room(utcp))
 		return -ENOBUFS;
 	found = neighbours_resolve(utcp, &peer, now_ns, mac);
 	if (found < 0)

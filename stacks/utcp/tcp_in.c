@@ -181,10 +181,6 @@ static bool step_sequence(struct utcp *utcp, struct utcp_conn *conn, const struc
 		utcp_mark(utcp, conn);
 		return false;
 	}
-	/* The eighth step for the FIN in TIME-WAIT: our ACK of it was lost. */
-	if (conn->state == CONN_TIME_WAIT && (segment->flags & TCP_FIN) &&
-	    segment->seq + segment_length(segment) == conn->rcv_nxt)
-		tcp_start_timeout(utcp, conn, now_ns + utcp->config.time_wait_ns);
 	if (!(segment->flags & TCP_SYN))
 		receive_note_twice(utcp, conn, segment);
 	answer_unacceptable(utcp, conn, segment, now_ns);
@@ -212,8 +208,6 @@ static bool step_reset(struct utcp *utcp, struct utcp_conn *conn, const struct s
 {
 	if (!(segment->flags & TCP_RST))
 		return true;
-	if (conn->state == CONN_TIME_WAIT) /* RFC 1337: no assassination */
-		return false;
 	if (segment->seq != conn->rcv_nxt)
 		challenge_send(utcp, conn, now_ns);
 	else
@@ -270,7 +264,7 @@ static bool take_fin_ack(struct utcp *utcp, struct utcp_conn *conn, uint64_t now
 		return true;
 	case CONN_CLOSING:
 		close_enter_time_wait(utcp, conn, now_ns);
-		return true;
+		return false;
 	case CONN_LAST_ACK:
 		close_conn(utcp, conn, UTCP_DONE);
 		return false;
@@ -341,18 +335,22 @@ static void input_steps(struct utcp *utcp, struct utcp_conn *conn, struct segmen
 		receive_payload(utcp, conn, segment, now_ns);
 		receive_fin(utcp, conn, segment, now_ns);
 	}
-	if (conn_has_unsent(conn))
+	if (conn_sending(conn) && conn_has_unsent(conn))
 		utcp_mark(utcp, conn);
 }
 
 /* --- demultiplexing -------------------------------------------------------------------------- */
 
-/* 3.10.7.1 and 3.10.7.2: CLOSED and LISTEN. */
+/* 3.10.7.1 and 3.10.7.2: CLOSED and LISTEN; and TIME-WAIT. */
 static bool input_nobody(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
 {
 	enum calls_answer answer = CALLS_STRANGER;
+	struct segment_ends ends = segment_ends(segment);
+	struct time_wait *old = time_waits_find(utcp, &ends);
 	struct utcp_conn *conn;
 
+	if (old)
+		return time_waits_input(utcp, old, segment, now_ns);
 	if (utcp_listens(utcp, segment->own_port))
 		answer = calls_input(utcp, segment, now_ns, &conn);
 	if (answer == CALLS_OPENED) {
@@ -362,26 +360,6 @@ static bool input_nobody(struct utcp *utcp, struct segment *segment, uint64_t no
 		tcp_refuse(utcp, segment);
 	}
 	return answer != CALLS_FULL;
-}
-
-/* Whether a segment is the SYN of a new call that may take this connection's place. */
-static bool reopens(const struct utcp *utcp, const struct utcp_conn *conn,
-		    const struct segment *segment)
-{
-	return conn->state == CONN_TIME_WAIT &&
-	       time_wait_takes_syn(utcp, &conn->times, conn->rcv_nxt, segment) &&
-	       utcp_listens(utcp, segment->own_port);
-}
-
-/* The old connection stays where there is no room for the new: its SYN comes again. */
-static bool reopen(struct utcp *utcp, struct utcp_conn *conn, const struct segment *segment,
-		   uint64_t now_ns)
-{
-	if (!calls_reopen(utcp, segment, conn->snd_max, now_ns))
-		return false;
-	utcp->counters.reopened++;
-	close_conn(utcp, conn, UTCP_DONE);
-	return true;
 }
 
 bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
@@ -394,8 +372,6 @@ bool tcp_input(struct utcp *utcp, struct segment *segment, uint64_t now_ns)
 		input_predicted(utcp, conn, segment, now_ns);
 	} else if (conn->state == CONN_SYN_SENT) {
 		input_syn_sent(utcp, conn, segment, now_ns);
-	} else if (reopens(utcp, conn, segment)) {
-		return reopen(utcp, conn, segment, now_ns);
 	} else {
 		input_steps(utcp, conn, segment, now_ns);
 	}

@@ -376,6 +376,8 @@ size_t utcp_output(struct utcp *utcp, uint8_t *frame, uint64_t now_ns)
 
 	if (bytes == 0 && !list_empty(&utcp->calls.out))
 		bytes = calls_output(utcp, frame, now_ns);
+	if (bytes == 0 && !list_empty(&utcp->time_waits.out))
+		bytes = time_waits_output(utcp, frame, now_ns);
 	while (bytes == 0 && !list_empty(&utcp->out))
 		bytes = output_first(utcp, frame, now_ns);
 	utcp->counters.out_frames += bytes > 0;

@@ -1,8 +1,8 @@
 /*
  * tcp_timer: what happens when time passes (RFC 9293 3.8, RFC 6298 5).
  *
- * One timeout a connection, whose meaning follows from what it is waiting for: an ACK, a window, a
- * FIN, or the end of TIME-WAIT. Every state that waits for the peer has it running, so no peer that
+ * One timeout a connection, whose meaning follows from what it is waiting for: an ACK, a window or
+ * a FIN. Every state that waits for the peer has it running, so no peer that
  * vanishes keeps a place for ever.
  */
 #include "dataplane/core/check.h"
@@ -126,9 +126,6 @@ static bool run_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_
 		return syn_timeout(utcp, conn, now_ns);
 	case CONN_FIN_WAIT_2:
 		return keep_alive_timeout(utcp, conn, now_ns);
-	case CONN_TIME_WAIT:
-		close_conn(utcp, conn, UTCP_DONE);
-		return false;
 	default:
 		if (conn->snd_una == conn->snd_max && !conn_has_unsent(conn))
 			return true;
@@ -195,6 +192,7 @@ void utcp_advance(struct utcp *utcp, uint64_t now_ns)
 	utcp_settle(utcp);
 	neighbours_advance(utcp, now_ns);
 	calls_advance(utcp, now_ns);
+	time_waits_advance(utcp, now_ns);
 	if (now_ns >> TIMER_TICK_SHIFT == utcp->wheel.tick)
 		return;
 	note_stall(utcp, now_ns);

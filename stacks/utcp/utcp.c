@@ -81,6 +81,8 @@ static int take_memory(struct utcp *utcp)
 	if (!error)
 		error = calls_create(&utcp->calls, config->syn_max);
 	if (!error)
+		error = time_waits_create(&utcp->time_waits, config->conn_max);
+	if (!error)
 		error = answers_init(&utcp->answers, utcp_frame_max(utcp));
 	return error;
 }
@@ -101,7 +103,6 @@ int utcp_create(const struct utcp_config *config, uint64_t now_ns, struct utcp *
 	list_init(&utcp->events);
 	list_init(&utcp->told);
 	list_init(&utcp->out);
-	list_init(&utcp->time_wait);
 	error = take_memory(utcp);
 	if (error) {
 		utcp_destroy(utcp);
@@ -135,6 +136,7 @@ void utcp_destroy(struct utcp *utcp)
 	slab_destroy(&utcp->recoveries);
 	gaps_destroy(&utcp->gaps);
 	calls_destroy(&utcp->calls);
+	time_waits_destroy(&utcp->time_waits);
 	tuples_fini(&utcp->tuples);
 	answers_fini(&utcp->answers);
 	free(utcp);
@@ -271,9 +273,12 @@ void utcp_abort(struct utcp *utcp, struct utcp_conn *conn)
 uint64_t utcp_deadline(const struct utcp *utcp)
 {
 	uint64_t next = timer_next(&utcp->wheel), calls = calls_deadline(&utcp->calls);
+	uint64_t time_waits = time_waits_deadline(&utcp->time_waits);
 
 	if (calls < next)
 		next = calls;
+	if (time_waits < next)
+		next = time_waits;
 	return next < utcp->neighbours.next_ns ? next : utcp->neighbours.next_ns;
 }
 
@@ -294,5 +299,5 @@ const struct utcp_counters *utcp_counters(const struct utcp *utcp)
 
 uint32_t utcp_conn_count(const struct utcp *utcp)
 {
-	return utcp->conns.in_use;
+	return utcp->conns.in_use + utcp->time_waits.table.slab.in_use;
 }

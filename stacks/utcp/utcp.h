@@ -163,6 +163,7 @@ struct utcp_event {
 	X(cookies_accepted, "connections made of cookies")                                 \
 	X(cookies_refused, "ACKs that brought no cookie of ours, or a stale one")          \
 	X(reopened, "connections in TIME-WAIT that gave way to a call (RFC 6191)")         \
+	X(time_waits_cut, "connections in TIME-WAIT that gave way to younger ones")        \
 	X(no_listener, "segments to nobody, answered with RST")                            \
 	X(opened_active, "connections we opened")                                          \
 	X(opened_passive, "connections accepted")                                          \
@@ -264,8 +265,8 @@ uint32_t utcp_conn_index(const struct utcp *utcp, const struct utcp_conn *conn);
 
 const struct utcp_counters *utcp_counters(const struct utcp *utcp);
 
-/* Connections not yet free, those in TIME-WAIT included; peers' calls are none before their
- * handshake is complete. */
+/* Connections not yet free, and what is left of others in TIME-WAIT; peers' calls are none before
+ * their handshake is complete. */
 uint32_t utcp_conn_count(const struct utcp *utcp);
 
 /*

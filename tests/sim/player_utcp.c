@@ -131,7 +131,9 @@ static const char *state(const struct player *player)
 		if (conn_alive(conn) && conn->state != CONN_CLOSED)
 			return conn_state_name(conn->state);
 	}
-	return conn_state_name(utcp->calls.slab.in_use > 0 ? CONN_SYN_RECEIVED : CONN_CLOSED);
+	if (utcp->time_waits.table.slab.in_use > 0)
+		return "TIME-WAIT";
+	return conn_state_name(utcp->calls.table.slab.in_use > 0 ? CONN_SYN_RECEIVED : CONN_CLOSED);
 }
 
 static const char *end(const struct player *player)

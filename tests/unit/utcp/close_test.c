@@ -392,6 +392,7 @@ static void time_wait_gives_way(void)
 	for (uint16_t i = 8; i < 30; i++) /* a full table, and still all are served */
 		into_time_wait((uint16_t)(PEER_PORT + i));
 	CU_ASSERT(utcp_conn_count(peer.utcp) == 8 && COUNT(drop_tcp_full) == 0);
+	CU_ASSERT(COUNT(time_waits_cut) == 22);
 	CU_ASSERT(peer.closed == 30);
 	peer_close(&peer);
 }

@@ -176,6 +176,162 @@ static void our_calls_are_not_reopened(void)
 	peer_close(&peer);
 }
 
+/* The peer's FIN again: our ACK of it was lost. */
+static void fins_are_acknowledged_again(void)
+{
+	struct utcp_config config = peer_config();
+	struct peer_segment out;
+	uint32_t value, echo, before;
+
+	open_in_time_wait(&config, true);
+	before = peer.times_echo;
+	for (unsigned i = 0; i < 5; i++) {
+		peer_jump(&peer, 900 * MS);
+		peer.times_value += 900;
+		peer_send_at(&peer, peer.seq - 1, FIN | ACK, NULL, 0);
+		CU_ASSERT_FATAL(peer_take(&peer, &out) && out.flags == ACK && out.bytes == 0);
+		CU_ASSERT(out.ack == peer.seq && out.seq == peer.ack && out.window > 0);
+		CU_ASSERT(peer_times(&out, &value, &echo) && echo == 0xfffffffe);
+		CU_ASSERT((int32_t)(value - before) > 0);
+		before = value;
+	}
+	peer_jump(&peer, 999 * MS);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 1); /* each time the wait began anew */
+	peer_jump(&peer, 2 * MS);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 0);
+	peer_close(&peer);
+}
+
+static void old_duplicates_are_answered(void)
+{
+	struct utcp_config config = peer_config();
+
+	open_in_time_wait(&config, true);
+	peer_send_at(&peer, peer.seq - 5, ACK, "abcd", 4);
+	CU_ASSERT(peer_drain(&peer) == 1 && COUNT(old_segments) == 1);
+	peer.times_value--;
+	peer_send_at(&peer, peer.seq, ACK, NULL, 0);
+	CU_ASSERT(peer_drain(&peer) == 1 && COUNT(times_old) == 1);
+	peer.times = false;
+	peer_send_at(&peer, peer.seq - 1, FIN | ACK, NULL, 0);
+	CU_ASSERT(peer_drain(&peer) == 0 && COUNT(times_missing) == 1);
+	peer.times = true;
+	peer.times_value++;
+	peer.ack += 5; /* what was never sent */
+	peer_send_at(&peer, peer.seq, ACK, NULL, 0);
+	CU_ASSERT(peer_drain(&peer) == 1 && COUNT(challenge_acks) == 1);
+	peer.ack -= 5;
+	peer_send_at(&peer, peer.seq, ACK, NULL, 0);
+	peer_send_at(&peer, peer.seq, 0, NULL, 0);
+	CU_ASSERT(peer_drain(&peer) == 0 && utcp_conn_count(peer.utcp) == 1);
+	for (unsigned i = 0; i < 20; i++) /* who sends much gets no more of us than others */
+		peer_send_at(&peer, peer.seq, SYN | ACK, NULL, 0), peer_drain(&peer);
+	CU_ASSERT(COUNT(challenges_withheld) > 0 && COUNT(challenge_acks) <= 10);
+	peer_jump(&peer, 1001 * MS); /* none of that prolonged it */
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 0);
+	peer_close(&peer);
+}
+
+/* More than the queue of answers holds. */
+static void all_who_finish_at_once_are_answered(void)
+{
+	struct utcp_config config = peer_config();
+	struct utcp_conn *conns[100];
+	struct peer_segment out;
+
+	config.conn_max = 100;
+	peer_open(&peer, &config);
+	for (unsigned i = 0; i < 100; i++) {
+		peer.port = (uint16_t)(PEER_PORT + i);
+		peer.seq = (uint32_t)PEER_ISN;
+		peer_connect(&peer, NULL, 0);
+		conns[i] = peer.conn;
+	}
+	for (unsigned i = 0; i < 100; i++)
+		utcp_finish(peer.utcp, conns[i]);
+	CU_ASSERT(peer_drain(&peer) == 100);
+	peer.ack = (uint32_t)OWN_ISN + 2;
+	for (unsigned i = 0; i < 100; i++) {
+		peer.port = (uint16_t)(PEER_PORT + i);
+		peer_send_at(&peer, (uint32_t)PEER_ISN + 1, FIN | ACK, NULL, 0);
+	}
+	for (unsigned i = 0; i < 100; i++)
+		CU_ASSERT(peer_take(&peer, &out) && out.flags == ACK &&
+			  out.ack == (uint32_t)PEER_ISN + 2);
+	CU_ASSERT(!peer_take(&peer, &out) && COUNT(out_lost) == 0);
+	peer_close(&peer);
+}
+
+static void short_connections_hold_little(void)
+{
+	struct utcp_config config = peer_config();
+
+	config.conn_max = 2;
+	peer_open(&peer, &config);
+	for (unsigned i = 0; i < 20000; i++) {
+		peer.port = (uint16_t)(1024 + i);
+		peer.seq = (uint32_t)PEER_ISN;
+		peer_connect(&peer, NULL, 0);
+		finish();
+		CU_ASSERT_FATAL(utcp_conn_count(peer.utcp) <= 2);
+	}
+	CU_ASSERT(COUNT(closed) == 20000 && COUNT(drop_tcp_full) == 0);
+	CU_ASSERT(COUNT(time_waits_cut) == 20000 - 2);
+	peer_send_at(&peer, peer.seq - 1, FIN | ACK, NULL, 0); /* the youngest stayed */
+	CU_ASSERT(peer_drain(&peer) == 1 && COUNT(no_listener) == 0);
+	peer_close(&peer);
+}
+
+static void many_ends_take_many_turns(void)
+{
+	struct utcp_config config = peer_config();
+
+	config.conn_max = 300;
+	peer_open(&peer, &config);
+	for (unsigned i = 0; i < 300; i++) {
+		peer.port = (uint16_t)(PEER_PORT + i);
+		peer.seq = (uint32_t)PEER_ISN;
+		peer_connect(&peer, NULL, 0);
+		finish();
+	}
+	peer.now_ns += 1001 * MS;
+	utcp_advance(peer.utcp, peer.now_ns);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 300 - TIME_WAITS_ENDED_A_TURN);
+	CU_ASSERT(utcp_deadline(peer.utcp) <= peer.now_ns);
+	utcp_advance(peer.utcp, peer.now_ns);
+	CU_ASSERT(utcp_conn_count(peer.utcp) == 0 && utcp_deadline(peer.utcp) == UINT64_MAX);
+	peer_close(&peer);
+}
+
+/* Once round all ports, and the one in TIME-WAIT is passed over. */
+static void ports_rest(void)
+{
+	struct utcp_config config = peer_config();
+	struct peer_segment out;
+	uint16_t port;
+
+	config.time_wait_ns = 1000 * SECOND;
+	peer_open(&peer, &config);
+	peer_accept(&peer);
+	port = peer.own_port;
+	finish();
+	for (unsigned i = 0; i < 32767; i++) {
+		struct utcp_event event;
+		struct utcp_conn *conn;
+
+		CU_ASSERT_FATAL(
+			utcp_connect(peer.utcp, peer_addr(), PEER_PORT, peer.now_ns, &conn) == 0);
+		utcp_abort(peer.utcp, conn);
+		CU_ASSERT(utcp_events(peer.utcp, &event, 1) == 1);
+		utcp_advance(peer.utcp, peer.now_ns);
+	}
+	CU_ASSERT_FATAL(utcp_connect(peer.utcp, peer_addr(), PEER_PORT, peer.now_ns, &peer.conn) ==
+			0);
+	CU_ASSERT(peer_take(&peer, &out) && out.flags & SYN && out.own_port != port);
+	CU_ASSERT(out.own_port == port + 1 || port == 65535);
+	peer_close(&peer);
+}
+
 static const struct suite_test tests[] = {
 	{"a RST does not end TIME-WAIT", ignores_resets},
 	{"a SYN with a higher number reopens, others are answered", higher_numbers_reopen},
@@ -185,6 +341,15 @@ static const struct suite_test tests[] = {
 	{"a SYN that finds no place leaves TIME-WAIT as it was, and gets no cookie",
 	 waits_for_a_place},
 	{"a call of ours is not reopened", our_calls_are_not_reopened},
+	{"the peer's FIN is acknowledged again, and the wait begins anew",
+	 fins_are_acknowledged_again},
+	{"old duplicates are answered as on a connection, and prolong nothing",
+	 old_duplicates_are_answered},
+	{"all who finish in one turn get their ACK", all_who_finish_at_once_are_answered},
+	{"20,000 short connections hold two places, the oldest gives way",
+	 short_connections_hold_little},
+	{"many ends at once take many turns", many_ends_take_many_turns},
+	{"a port of ours rests while it is in TIME-WAIT", ports_rest},
 };
 
 SUITE_MAIN("time_wait", tests)
