@@ -10,6 +10,11 @@
 /* A cookie is good until the end of the period after its own. */
 #define COOKIE_LIFE_NS (2ull << COOKIES_PERIOD_SHIFT)
 
+/* What comes with another number than the cookie was made for may only have overtaken the segment
+ * with the right one, or answer a second SYN-ACK. For so long after the last cookie it is not
+ * refused with a RST, which would end an honest call; later, who was forgotten is told. */
+#define OVERTAKING_NS (3000ull * 1000 * 1000)
+
 int calls_create(struct calls *calls, uint32_t max)
 {
 	list_init(&calls->out);
@@ -148,6 +153,7 @@ static void answer_with_cookie(struct utcp *utcp, const struct segment *segment,
 	segment_head_init(&head, utcp->config.mac, segment->frame + ETH_SOURCE, ends);
 	answers_commit(&utcp->answers, build(utcp, frame, &head, &syn, &cookie));
 	utcp->calls.cookies_until_ns = now_ns + COOKIE_LIFE_NS;
+	utcp->calls.overtaking_until_ns = now_ns + OVERTAKING_NS;
 	utcp->counters.cookies_sent++;
 }
 
@@ -271,7 +277,7 @@ static enum calls_answer take_cookie(struct utcp *utcp, const struct segment *se
 		return CALLS_STRANGER;
 	if (!cookies_read(utcp, segment, now_ns, &shake.syn)) {
 		utcp->counters.cookies_refused++;
-		return CALLS_STRANGER;
+		return now_ns < utcp->calls.overtaking_until_ns ? CALLS_TAKEN : CALLS_STRANGER;
 	}
 	conn = open_accepted(utcp, &shake, segment, now_ns);
 	if (!conn)

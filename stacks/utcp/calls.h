@@ -54,7 +54,8 @@ struct calls {
 	struct list out;
 	/* By tries, each oldest first: all of one list wait equally long. */
 	struct list waiting[CALLS_TRIES + 1];
-	uint64_t cookies_until_ns; /* until then cookies may come back */
+	uint64_t cookies_until_ns;    /* until then cookies may come back, */
+	uint64_t overtaking_until_ns; /* and other segments of their calls before them */
 };
 
 /* What a segment to a listener was. */
