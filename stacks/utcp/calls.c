@@ -264,6 +264,7 @@ static struct utcp_conn *complete(struct utcp *utcp, const struct call *call,
 				       .timed = call->sendings == 1,
 				       .sent_at_ns = call->sent_at_ns};
 
+	tcp_note_stall(utcp, now_ns); /* this call may be all that was late */
 	return open_accepted(utcp, &shake, segment, now_ns);
 }
 

@@ -195,6 +195,10 @@ void tcp_start_timeout(struct utcp *utcp, struct utcp_conn *conn, uint64_t at_ns
 /* An ACK brought this; false if it timed no round trip, or a stall has spoiled that. */
 bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, const struct flight_news *news);
 
+/* If timers or calls are found late, the program stood still and measures its own absence: no round
+ * trip begun before counts. */
+void tcp_note_stall(struct utcp *utcp, uint64_t now_ns);
+
 /* (Re)starts the watch over a peer that owes us its FIN. */
 void tcp_start_keep_alive(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns);
 

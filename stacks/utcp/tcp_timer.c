@@ -157,11 +157,12 @@ static void run_timer(struct utcp *utcp, struct utcp_conn *conn, uint64_t now_ns
 	timer_arm(&utcp->wheel, &conn->timer, next_ns);
 }
 
-/* A program that stood still measures its own absence: no round trip begun before counts. */
-static void note_stall(struct utcp *utcp, uint64_t now_ns)
+void tcp_note_stall(struct utcp *utcp, uint64_t now_ns)
 {
-	uint64_t next = timer_next(&utcp->wheel);
+	uint64_t next = timer_next(&utcp->wheel), calls = calls_deadline(&utcp->calls);
 
+	if (calls < next)
+		next = calls;
 	if (now_ns > next && now_ns - next > STALL_NS)
 		utcp->stalled_at_ns = now_ns;
 }
@@ -173,7 +174,8 @@ bool tcp_end_round_trip(struct utcp *utcp, struct utcp_conn *conn, const struct 
 	if (!news->timed)
 		return false;
 	if (measured_ns > STALL_NS)
-		note_stall(utcp, news->now_ns); /* input comes before the timers that would tell */
+		tcp_note_stall(utcp,
+			       news->now_ns); /* input comes before the timers that would tell */
 	if (news->timed_at_ns < utcp->stalled_at_ns)
 		return false;
 	conn->backoff = 0; /* not before: an ACK of what was sent twice says nothing of the path
@@ -191,11 +193,12 @@ void utcp_advance(struct utcp *utcp, uint64_t now_ns)
 
 	utcp_settle(utcp);
 	neighbours_advance(utcp, now_ns);
+	if (now_ns >> TIMER_TICK_SHIFT != utcp->wheel.tick)
+		tcp_note_stall(utcp, now_ns);
 	calls_advance(utcp, now_ns);
 	time_waits_advance(utcp, now_ns);
 	if (now_ns >> TIMER_TICK_SHIFT == utcp->wheel.tick)
 		return;
-	note_stall(utcp, now_ns);
 	list_init(&due);
 	timer_advance(&utcp->wheel, now_ns, &due);
 	while ((link = list_pop(&due)))

@@ -422,6 +422,29 @@ static void wrong_cookies_are_refused(void)
 	peer_close(&peer);
 }
 
+/* T38: only this call waits, and nothing else tells of the stall. */
+static void a_stall_spoils_no_handshake(void)
+{
+	struct peer_segment out;
+
+	for (unsigned advanced = 0; advanced < 2; advanced++) {
+		open_small();
+		put_syn(PEER_PORT, plain, sizeof(plain));
+		CU_ASSERT(peer_take(&peer, &out));
+		peer.now_ns += 5 * SECOND;
+		if (advanced)
+			utcp_advance(peer.utcp, peer.now_ns);
+		put_ack(PEER_PORT, out.seq + 1, 0);
+		peer_poll(&peer);
+		CU_ASSERT_FATAL(peer.accepted == 1);
+		peer_drain(&peer);
+		CU_ASSERT(peer_app_write(&peer, "x", 1) && peer_drain(&peer) == 1);
+		peer_jump(&peer, 3100 * MS); /* not 15 s, three times the five that it took */
+		CU_ASSERT(peer_take(&peer, &out) && out.bytes == 1);
+		peer_close(&peer);
+	}
+}
+
 /* Data behind the first, or the answer to a SYN-ACK that came twice. */
 static void who_overtakes_a_cookie_is_spared(void)
 {
@@ -477,6 +500,7 @@ static const struct suite_test tests[] = {
 	{"a cookie rounds the MSS down", cookies_round_the_mss_down},
 	{"cookies that are forged, changed or stale are answered with RST",
 	 wrong_cookies_are_refused},
+	{"a handshake that a stall stretched does not count", a_stall_spoils_no_handshake},
 	{"who overtakes a cookie gets no RST", who_overtakes_a_cookie_is_spared},
 	{"while no cookies are out no ACK is taken for one", no_cookies_no_guesses},
 };
