@@ -31,6 +31,7 @@ FLAGS = ["--protocol", "http1", "--conn-max", "1024", "--send-bytes", "64KiB", "
 # one makes others wait for a dribble, which is a thousand times what they take; that three processes share the CPUs
 # then is worth ten. What takes less than a millisecond counts as that, for then the scheduler's slices are measured.
 HARM_RATIO = 30
+TRIES = 3
 NOISE_US = 1000
 LOAD = ("--protocol", "http1", "--request-bytes", 0, "--connections", 4, "--warmup", "50ms")
 
@@ -117,7 +118,8 @@ def judge_end(kind, slow):
     assert kind == "send" or slow.answer.startswith(b"HTTP/1.1 408 "), (kind, slow.answer)
 
 
-def cuts_off(stack):
+def harm(stack):
+    """Has slow clients cut off; the p99 of others then, as a multiple of theirs before."""
     with Server("--stack", stack, *FLAGS) as server, contextlib.ExitStack() as opened:
         before = p99_us(server, "300ms")
         kinds = dribbling(server.port)
@@ -133,8 +135,15 @@ def cuts_off(stack):
         counters = server.end()["server"]
         for kind in kinds:
             assert counters[f"timeouts_{kind}"] == EACH, (kind, counters)
-        ratio = during[0] / max(before, NOISE_US)
-        assert ratio < HARM_RATIO, f"p99 {before} us before, {during[0]} us during"
+        return during[0] / max(before, NOISE_US)
+
+
+def cuts_off(stack):
+    """A server that lets others wait does so each time; a host that stands still does not."""
+    harms = []
+    while len(harms) < TRIES and (not harms or harms[-1] >= HARM_RATIO):
+        harms.append(harm(stack))
+    assert harms[-1] < HARM_RATIO, f"p99 of others beside slow clients, as a multiple: {harms}"
 
 
 for _stack in stacks_over_loopback():
