@@ -16,6 +16,8 @@ static const uint8_t secret[16] = {1, 2, 3};
 static const struct siphash_key scatter = {4, 5}; /* of the peers' host parts */
 static struct tuples tuples;
 static struct slab conns;
+static struct utcp_conn *held[2 * PEERS]; /* all that were taken of the slab */
+static uint32_t held_count;
 
 /* Peer `number` of a family, at one port for all: only addresses tell them apart. */
 static struct segment_ends ends_of(uint32_t number, bool is_ip6)
@@ -38,6 +40,7 @@ static struct utcp_conn *add(const struct segment_ends *ends)
 	struct utcp_conn *conn = slab_acquire(&conns);
 
 	CHECK(conn != NULL);
+	held[held_count++] = conn;
 	segment_head_init(&conn->head, mac, mac, ends);
 	conn->key = tuples_key(&tuples, ends);
 	tuples_add(&tuples, &conns, conn);
@@ -60,6 +63,8 @@ static void open_table(void)
 static void close_table(void)
 {
 	tuples_fini(&tuples);
+	while (held_count > 0)
+		slab_release(&conns, held[--held_count]);
 	slab_destroy(&conns);
 }
 
